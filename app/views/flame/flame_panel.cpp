@@ -48,6 +48,7 @@ using analysis::Step;
 namespace {
 
 constexpr int kRestMs = 200;        ///< before a new selection is used
+constexpr double kTreeShare = 0.95; ///< of the work; the rest arranges the frames
 constexpr double kSurroundings = 2; ///< a slice is shown with this many times its duration on both sides
 
 /// A tree to compute.
@@ -114,23 +115,23 @@ struct FlamePanel::Trees {
 };
 
 FlamePanel::FlamePanel(const TraceDocument* document, QWidget* parent)
-    : QWidget(parent), m_document(document), m_work(this), m_pages(new QStackedWidget(this))
+    : QWidget(parent), m_document(document),
+      m_work(this, QStringLiteral("flame"), tr("Cancelled. Choose a part of the trace above to start again."),
+             [this] { start(); })
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
-    m_empty = makeEmptyLabel("flameEmpty", m_pages);
-    m_pages->addWidget(m_empty);
-    m_pages->addWidget(makePage());
-    layout->addWidget(m_pages, 1);
+    m_work.setContent(makePage());
+    layout->addWidget(m_work.pages(), 1);
     setMinimumSize(340, 100); // a window of 960 pixels leaves that much between the docks at its sides
     m_later.setSingleShot(true);
     m_later.setInterval(kRestMs);
     listOthers();
     connectDocument();
     addActions();
-    request();
+    m_work.request();
 }
 
 QWidget* FlamePanel::makeHeader()
@@ -159,11 +160,6 @@ QWidget* FlamePanel::makeHeader()
     m_found->setObjectName("flameFound");
     m_found->setForegroundRole(QPalette::PlaceholderText);
     m_found->setMinimumWidth(1);
-    m_progress = new QProgressBar(header);
-    m_progress->setRange(0, 1000);
-    m_progress->setTextVisible(false);
-    m_progress->setFixedSize(60, 8);
-    m_cancel = makeButton("close", tr("Cancel"), header);
     for (const auto& [name, text, toolTip, use] :
          {std::tuple("useAsA", tr("A"), tr("Use the selection as range A"), &FlamePanel::useSelectionAsA),
           std::tuple("useAsB", tr("B"), tr("Use the selection as range B: shows its difference with range A"),
@@ -198,28 +194,27 @@ QWidget* FlamePanel::makeHeader()
     row->addWidget(m_search, 1);
     row->addWidget(m_found);
     row->addStretch(1);
-    row->addWidget(m_progress);
-    row->addWidget(m_cancel);
+    row->addWidget(m_work.progress());
+    row->addWidget(m_work.cancelButton());
     row->addWidget(out);
     row->addWidget(save);
     for (QComboBox* choice : {m_scope, m_grouping, m_time, m_order})
-        connect(choice, &QComboBox::activated, this, &FlamePanel::request);
+        connect(choice, &QComboBox::activated, &m_work, &PanelWork::request);
     connect(m_other, &QComboBox::activated, this, &FlamePanel::chooseOther);
     connect(m_search, &QLineEdit::textChanged, this, &FlamePanel::showSearch);
     connect(m_search, &QLineEdit::returnPressed, this,
             [this] { m_graph->goToMatch(QApplication::keyboardModifiers() & Qt::ShiftModifier ? -1 : 1); });
     connect(out, &QToolButton::clicked, this, [this] { m_graph->zoomOut(); });
-    connect(m_cancel, &QToolButton::clicked, this, [this] {
-        m_work.cancel();
-        m_busy = false;
-        showState(tr("Cancelled. Choose a part of the trace above to start again."));
+    connect(&m_work, &PanelWork::shown, this, [this](bool hasContent) {
+        m_search->setEnabled(hasContent);
+        m_found->setVisible(hasContent);
     });
     return header;
 }
 
 QWidget* FlamePanel::makePage()
 {
-    auto* sides = new QSplitter(Qt::Horizontal, m_pages);
+    auto* sides = new QSplitter(Qt::Horizontal, m_work.pages());
     sides->setChildrenCollapsible(false);
     auto* graphs = new QSplitter(Qt::Vertical, sides);
     graphs->setChildrenCollapsible(false);
@@ -295,28 +290,23 @@ void FlamePanel::addActions()
 
 void FlamePanel::connectDocument()
 {
-    connect(&m_front, &VisibilityWatcher::cameToFront, this, [this] {
-        if (m_dirty)
-            start();
-    });
-    connect(&m_later, &QTimer::timeout, this, &FlamePanel::request);
+    connect(&m_later, &QTimer::timeout, &m_work, &PanelWork::request);
     connect(m_document, &TraceDocument::traceReplaced, this, [this] {
-        m_work.cancel();
-        m_busy = false;
+        m_work.abandon();
         m_trees.reset();
         m_name.clear();
         forgetRanges();
         m_other->setCurrentIndex(0);
-        request();
+        m_work.request();
     });
     connect(m_document, &TraceDocument::analysedChanged, this, [this] {
         listOthers();
-        request();
+        m_work.request();
     });
     connect(m_document, &TraceDocument::comparedChanged, this, [this] {
         listOthers();
         if (Other(m_other->currentData().toInt()) == Other::ComparedTrace)
-            request();
+            m_work.request();
     });
     connect(m_document->selection(), &Selection::changed, this, &FlamePanel::selectionChanged);
 }
@@ -352,7 +342,7 @@ void FlamePanel::chooseOther()
             m_other->setCurrentIndex(0);
         m_otherStep = step;
     }
-    request();
+    m_work.request();
 }
 
 std::optional<profiler::TimeRange> FlamePanel::selectedRange() const
@@ -395,7 +385,7 @@ void FlamePanel::useSelectionAsA()
     m_other->setCurrentIndex(m_other->findData(int(Other::RangeA)));
     if (!m_rangeB)
         m_scope->setCurrentIndex(int(Scope::Selection));
-    request();
+    m_work.request();
 }
 
 void FlamePanel::useSelectionAsB()
@@ -412,7 +402,7 @@ void FlamePanel::useSelectionAsB()
     m_scope->setCurrentIndex(int(Scope::RangeB));
     if (m_rangeA)
         m_other->setCurrentIndex(m_other->findData(int(Other::RangeA)));
-    request();
+    m_work.request();
 }
 
 /// They belong to the previous trace.
@@ -430,16 +420,9 @@ void FlamePanel::selectionChanged()
 {
     const auto scope = Scope(m_scope->currentIndex());
     if (!m_choosing && (scope == Scope::SelectedStep || scope == Scope::Selection)) {
-        m_dirty = true;
+        m_work.setOutdated();
         m_later.start();
     }
-}
-
-void FlamePanel::request()
-{
-    m_dirty = true;
-    if (m_front.isInFront())
-        start();
 }
 
 std::optional<std::size_t> FlamePanel::selectedStep() const
@@ -551,23 +534,17 @@ std::optional<FlamePanel::Plan> FlamePanel::plan(QString& whyNot) const
 
 void FlamePanel::start()
 {
-    m_dirty = false;
     QString whyNot;
     const std::optional<Plan> planned = plan(whyNot);
     if (!planned) {
-        m_work.cancel();
-        m_busy = false;
+        m_work.abandon();
         m_trees.reset();
-        showState(whyNot);
+        m_work.show(whyNot);
         return;
     }
-    m_busy = true;
-    m_progress->setValue(0);
-    m_progress->setVisible(true);
-    m_cancel->setVisible(true);
     if (!m_trees)
-        showState(tr("Reading the calls…"));
-    m_work.start(
+        m_work.show(tr("Reading the calls…"));
+    m_work.run(
         [this, before = m_trees, plan = *planned](const std::stop_token& stop, const Background::Post& post) {
             const double parts = plan.other ? 2 : 1;
             const auto treeOf = [&](const Part& part, double first) -> std::shared_ptr<const CallTree> {
@@ -577,9 +554,7 @@ void FlamePanel::start()
                     return before->other;
                 CallTreeOptions options = part.options;
                 options.progress = [&](double share) {
-                    post([this, shown = static_cast<int>(950 * (first + share / parts))] {
-                        m_progress->setValue(shown);
-                    });
+                    post([this, shown = kTreeShare * (first + share / parts)] { m_work.setProgress(shown); });
                 };
                 return std::make_shared<const CallTree>(advisor::callTree(*part.trace, options, stop));
             };
@@ -616,24 +591,13 @@ void FlamePanel::start()
 
 void FlamePanel::fail(const profiler::Error& error)
 {
-    m_busy = false;
     m_trees.reset();
-    showState(tr("The calls could not be computed: %1").arg(asQString(error.message())));
-}
-
-void FlamePanel::showState(const QString& text)
-{
-    m_progress->setVisible(m_busy);
-    m_cancel->setVisible(m_busy);
-    m_empty->setText(text);
-    m_pages->setCurrentIndex(text.isEmpty() ? 1 : 0);
-    m_search->setEnabled(text.isEmpty());
-    m_found->setVisible(text.isEmpty());
+    m_work.show(tr("The calls could not be computed: %1").arg(asQString(error.message())));
 }
 
 void FlamePanel::take(const std::shared_ptr<const Trees>& trees)
 {
-    m_busy = false;
+    m_work.end();
     m_trees = trees;
     m_name = asQString(trees->plan.name);
     const bool sandwiched = trees->plan.order == Order::Sandwich;
@@ -656,10 +620,10 @@ void FlamePanel::take(const std::shared_ptr<const Trees>& trees)
                                                          : isDifference ? QStringLiteral("00,000 → 00,000")
                                                                         : QStringLiteral("000,000")));
     showSearch();
-    showState(!trees->rows->empty() ? QString()
-              : trees->plan.part.options.time == CallTime::Device
-                  ? tr("Nothing that ran on a device was launched in this part of the trace.")
-                  : tr("Nothing was called in this part of the trace. Choose another part above."));
+    m_work.show(!trees->rows->empty() ? QString()
+                : trees->plan.part.options.time == CallTime::Device
+                    ? tr("Nothing that ran on a device was launched in this part of the trace.")
+                    : tr("Nothing was called in this part of the trace. Choose another part above."));
 }
 
 void FlamePanel::showSearch()
@@ -719,7 +683,7 @@ void FlamePanel::showSandwich(const QString& name)
 {
     m_name = name;
     m_order->setCurrentIndex(int(Order::Sandwich));
-    request();
+    m_work.request();
 }
 
 void FlamePanel::showMenu(const CallFrames& frames, std::uint32_t index, QPoint global)

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "app/look/visibility_watcher.h"
-#include "app/services/background.h"
+#include "app/services/panel_work.h"
 #include "app/views/flame/call_frames.h"
 
 #include <QTimer>
@@ -12,10 +11,7 @@
 class QComboBox;
 class QLabel;
 class QLineEdit;
-class QProgressBar;
 class QSplitter;
-class QStackedWidget;
-class QToolButton;
 class QTreeView;
 
 namespace app {
@@ -43,7 +39,7 @@ public:
 
     [[nodiscard]] FlameGraph* graph() const { return m_graph; }
     /// The view matches the choices and the trace, or there is nothing to compute.
-    [[nodiscard]] bool isUpToDate() const { return !m_dirty && !m_busy; }
+    [[nodiscard]] bool isUpToDate() const { return m_work.isUpToDate(); }
 
 signals:
     /// A notice for the user.
@@ -65,13 +61,11 @@ private:
     [[nodiscard]] QString rangeText(profiler::TimeRange range) const;
     void forgetRanges();
     void selectionChanged();
-    void request();
     void start();
     /// @return what to compute, or empty and the text for the empty view
     [[nodiscard]] std::optional<Plan> plan(QString& whyNot) const;
     void take(const std::shared_ptr<const Trees>& trees);
     void fail(const profiler::Error& error);
-    void showState(const QString& text);
     void showSearch();
     void choose(std::uint32_t frame);
     void chooseRow();
@@ -83,10 +77,8 @@ private:
     [[nodiscard]] std::optional<std::size_t> selectedStep() const;
 
     const TraceDocument* m_document;
-    Background m_work;
-    VisibilityWatcher m_front{this};
-    QTimer m_later; ///< a selection that changes often is used when it rests
-    bool m_dirty = true, m_busy = false;
+    PanelWork m_work;
+    QTimer m_later;          ///< a selection that changes often is used when it rests
     bool m_choosing = false; ///< the selection changes because of this panel
     std::int64_t m_otherStep = 0;
     QString m_name;                                        ///< of the sandwich
@@ -95,10 +87,7 @@ private:
 
     QComboBox *m_scope = nullptr, *m_grouping = nullptr, *m_time = nullptr, *m_order = nullptr, *m_other = nullptr;
     QLineEdit* m_search = nullptr;
-    QLabel *m_found = nullptr, *m_empty = nullptr;
-    QProgressBar* m_progress = nullptr;
-    QToolButton* m_cancel = nullptr;
-    QStackedWidget* m_pages = nullptr;
+    QLabel* m_found = nullptr;
     FlameGraph *m_graph = nullptr, *m_callers = nullptr;
     QTreeView* m_table = nullptr;
     CallTableModel* m_model = nullptr;

@@ -36,6 +36,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <initializer_list>
 
 namespace app {
 
@@ -103,19 +104,18 @@ EvidenceRow rowOf(const LiveBlocks& holder, std::int64_t all, std::size_t index)
 } // namespace
 
 MemoryPanel::MemoryPanel(const TraceDocument* document, QWidget* parent)
-    : QWidget(parent), m_document(document), m_work(this), m_pages(new QStackedWidget(this))
+    : QWidget(parent), m_document(document),
+      m_work(this, QStringLiteral("memory"), tr("Cancelled. Open this view again to start over."), [this] { start(); })
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
-    m_empty = makeEmptyLabel("memoryEmpty", m_pages);
-    m_pages->addWidget(m_empty);
-    m_pages->addWidget(makePage());
-    layout->addWidget(m_pages, 1);
+    m_work.setContent(makePage());
+    layout->addWidget(m_work.pages(), 1);
     setMinimumSize(340, 100); // a window of 960 pixels leaves that much between the docks at its sides
     connectDocument();
-    request();
+    m_work.request();
 }
 
 QWidget* MemoryPanel::makeHeader()
@@ -138,11 +138,6 @@ QWidget* MemoryPanel::makeHeader()
     m_tabs->addTab(tr("Segments"));
     m_tabs->addTab(tr("Categories"));
     m_tabs->setTabToolTip(Categories, tr("How the view knows what memory is used for"));
-    m_progress = new QProgressBar(header);
-    m_progress->setRange(0, 0);
-    m_progress->setTextVisible(false);
-    m_progress->setFixedSize(60, 8);
-    m_cancel = makeButton("close", tr("Cancel"), header);
     m_save = makeButton("save", tr("Copy or save"), header);
     m_save->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(m_save);
@@ -156,23 +151,22 @@ QWidget* MemoryPanel::makeHeader()
     row->addWidget(m_moment);
     row->addStretch(1);
     row->addWidget(m_tabs);
-    row->addWidget(m_progress);
-    row->addWidget(m_cancel);
+    row->addWidget(m_work.progress());
+    row->addWidget(m_work.cancelButton());
     row->addWidget(m_save);
     connect(m_device, &QComboBox::activated, this, &MemoryPanel::showDevice);
     connect(m_moment, &QComboBox::activated, this, &MemoryPanel::showMoment);
-    connect(m_cancel, &QToolButton::clicked, this, [this] {
-        m_work.cancel();
-        m_busy = false;
-        showState(tr("Cancelled. Open this view again to start over."));
-        m_dirty = true; // the next time it comes to the front
+    connect(&m_work, &PanelWork::shown, this, [this](bool hasContent) {
+        for (QWidget* widget : std::initializer_list<QWidget*>{m_device, m_moment, m_tabs})
+            widget->setVisible(hasContent);
+        m_save->setEnabled(hasContent);
     });
     return header;
 }
 
 QWidget* MemoryPanel::makePage()
 {
-    auto* sides = new QSplitter(Qt::Horizontal, m_pages);
+    auto* sides = new QSplitter(Qt::Horizontal, m_work.pages());
     sides->setChildrenCollapsible(false);
     m_chart = new MemoryChart(sides);
     m_chart->setObjectName("memoryChart");
@@ -272,36 +266,23 @@ QWidget* MemoryPanel::makeCategories()
 
 void MemoryPanel::connectDocument()
 {
-    connect(&m_front, &VisibilityWatcher::cameToFront, this, [this] {
-        if (m_dirty)
-            start();
-    });
     connect(m_document, &TraceDocument::traceReplaced, this, [this] {
-        m_work.cancel();
-        m_busy = false;
+        m_work.abandon();
         m_devices.reset();
-        request();
+        m_work.request();
     });
     connect(m_document, &TraceDocument::traceChanged, this, [this] {
         if (m_document->trace() != m_trace)
-            request();
+            m_work.request();
     });
     connect(m_document, &TraceDocument::loading, this, [this](const QString&, double share) {
         if (share >= 1)
-            request();
+            m_work.request();
     });
-}
-
-void MemoryPanel::request()
-{
-    m_dirty = true;
-    if (m_front.isInFront())
-        start();
 }
 
 void MemoryPanel::start()
 {
-    m_dirty = false;
     const auto trace = m_document->trace();
     if (m_devices && m_trace == trace)
         return;
@@ -315,15 +296,13 @@ void MemoryPanel::start()
     m_devices.reset();
     m_trace = trace;
     if (!whyNot.isEmpty()) {
-        m_work.cancel();
-        m_busy = false;
+        m_work.abandon();
         m_trace.reset();
-        showState(whyNot);
+        m_work.show(whyNot);
         return;
     }
-    m_busy = true;
-    showState(tr("Reading the memory events…"));
-    m_work.start(
+    m_work.show(tr("Reading the memory events…"));
+    m_work.run(
         [this, trace](const std::stop_token& stop, const Background::Post& post) {
             auto devices = std::make_shared<const Devices>(analysis::memoryOverTime(*trace, stop));
             if (!stop.stop_requested())
@@ -334,34 +313,22 @@ void MemoryPanel::start()
 
 void MemoryPanel::fail(const profiler::Error& error)
 {
-    m_busy = false;
     m_devices.reset();
-    showState(tr("The memory events could not be read: %1").arg(asQString(error.message())));
-}
-
-void MemoryPanel::showState(const QString& text)
-{
-    m_progress->setVisible(m_busy);
-    m_cancel->setVisible(m_busy);
-    m_empty->setText(text);
-    m_pages->setCurrentIndex(text.isEmpty() ? 1 : 0);
-    for (QWidget* widget :
-         {static_cast<QWidget*>(m_device), static_cast<QWidget*>(m_moment), static_cast<QWidget*>(m_tabs)})
-        widget->setVisible(text.isEmpty());
-    m_save->setEnabled(text.isEmpty());
+    m_work.show(tr("The memory events could not be read: %1").arg(asQString(error.message())));
 }
 
 void MemoryPanel::take(const std::shared_ptr<const Devices>& devices)
 {
-    m_busy = false;
+    m_work.end();
     m_devices = devices;
     if (devices->empty()) {
-        showState(tr("The trace does not record memory.\n\n"
-                     "To see what uses it, record a memory snapshot: call torch.cuda.memory._record_memory_history() "
-                     "before the training, torch.cuda.memory._dump_snapshot(\"memory.pickle\") after a few steps, and "
-                     "open that file here.\n"
-                     "For the totals alone, use torch.profiler.profile(profile_memory=True), or record with the detail "
-                     "level Full."));
+        m_work.show(
+            tr("The trace does not record memory.\n\n"
+               "To see what uses it, record a memory snapshot: call torch.cuda.memory._record_memory_history() "
+               "before the training, torch.cuda.memory._dump_snapshot(\"memory.pickle\") after a few steps, and "
+               "open that file here.\n"
+               "For the totals alone, use torch.profiler.profile(profile_memory=True), or record with the detail "
+               "level Full."));
         return;
     }
     m_device->clear();
@@ -375,7 +342,7 @@ void MemoryPanel::take(const std::shared_ptr<const Devices>& devices)
             chosen = i;
     m_device->setCurrentIndex(static_cast<int>(chosen));
     m_device->setEnabled(devices->size() > 1);
-    showState({});
+    m_work.show({});
     showDevice();
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "app/look/visibility_watcher.h"
-#include "app/services/background.h"
+#include "app/services/panel_work.h"
 #include "app/views/memory/memory_look.h"
 
 #include <QWidget>
@@ -12,7 +11,6 @@
 class QComboBox;
 class QGridLayout;
 class QLabel;
-class QProgressBar;
 class QStackedWidget;
 class QTabBar;
 class QToolButton;
@@ -42,7 +40,7 @@ public:
     void setPage(Page page);
     [[nodiscard]] bool hasPage(Page page) const;
     /// The view matches the trace, or there is nothing to compute.
-    [[nodiscard]] bool isUpToDate() const { return !m_dirty && !m_busy; }
+    [[nodiscard]] bool isUpToDate() const { return m_work.isUpToDate(); }
 
 signals:
     /// A notice for the user.
@@ -55,11 +53,9 @@ private:
     QWidget* makePage();
     QWidget* makeCategories();
     void connectDocument();
-    void request();
     void start();
     void take(const std::shared_ptr<const Devices>& devices);
     void fail(const profiler::Error& error);
-    void showState(const QString& text);
     void showDevice();
     void showMoment();
     void showHolders();
@@ -78,17 +74,14 @@ private:
     void save();
 
     const TraceDocument* m_document;
-    Background m_work;
-    VisibilityWatcher m_front{this};
-    bool m_dirty = true, m_busy = false;
+    PanelWork m_work;
     std::shared_ptr<const profiler::Trace> m_trace; ///< of m_devices
     std::shared_ptr<const Devices> m_devices;       ///< null: not computed
 
     QComboBox *m_device = nullptr, *m_moment = nullptr;
-    QLabel *m_empty = nullptr, *m_noHolders = nullptr, *m_source = nullptr, *m_segmentsSummary = nullptr;
-    QProgressBar* m_progress = nullptr;
-    QToolButton *m_cancel = nullptr, *m_save = nullptr;
-    QStackedWidget *m_pages = nullptr, *m_holderPages = nullptr;
+    QLabel *m_noHolders = nullptr, *m_source = nullptr, *m_segmentsSummary = nullptr;
+    QToolButton* m_save = nullptr;
+    QStackedWidget* m_holderPages = nullptr;
     QTabBar* m_tabs = nullptr;
     QStackedWidget* m_parts = nullptr; ///< by Page
     MemoryChart* m_chart = nullptr;
