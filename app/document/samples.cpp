@@ -20,37 +20,62 @@ QString folder()
     return QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/samples";
 }
 
-} // namespace
-
-std::vector<Sample> allSamples()
+/// Copies a sample's file out of the program, unless it is there already.
+profiler::Result<void> copy(const QString& name)
 {
-    return {{"waits_for_data", Texts::tr("A training run that waits for data"),
-             Texts::tr("A small image classifier on a CPU, without loader workers")},
-            {"two_workers", Texts::tr("The same with two loader workers"),
-             Texts::tr("For comparison: open this trace, then choose the previous one under Compare")}};
-}
-
-profiler::Result<std::filesystem::path> sampleFile(const Sample& sample)
-{
-    const QString path = folder() + '/' + sample.id + ".sspack";
-    QFile resource(":/samples/" + sample.id + ".sspack");
+    const QString path = folder() + '/' + name;
+    QFile resource(":/samples/" + name);
     if (!resource.open(QIODevice::ReadOnly))
         return profiler::fail<"sample.missing", "this sample is not installed">(profiler::Error::Code::NotFound,
-                                                                                sample.id.toStdString());
+                                                                                name.toStdString());
     if (QFileInfo(path).size() == resource.size())
-        return std::filesystem::path(path.toStdString());
-    QDir().mkpath(folder());
+        return {};
+    QDir().mkpath(QFileInfo(path).absolutePath());
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(resource.readAll()) != resource.size() || !file.commit())
         return profiler::fail<"sample.unwritten", "the sample cannot be copied to the app's folder: {why}">(
             profiler::Error::Code::Io, path.toStdString(), "free disk space, or make the folder writable",
             {{"why", file.errorString().toStdString()}});
-    return std::filesystem::path(path.toStdString());
+    return {};
+}
+
+} // namespace
+
+std::vector<Sample> allSamples()
+{
+    return {{"loader_stall", Texts::tr("A training that waits for data"),
+             Texts::tr("A small image classifier without loader workers, recorded by the trainer on a CPU")},
+            {"well_fed", Texts::tr("The same with two loader workers"),
+             Texts::tr("No step waits for data. Open this trace, then choose the previous one under Compare")},
+            {"launch_bound", Texts::tr("A launch-bound transformer"),
+             Texts::tr("Short kernels, and a GPU that idles between them. Simulated by the project's generator")},
+            {"late_rank", Texts::tr("Eight ranks, one of them late"),
+             Texts::tr("The loader of rank 5 is slow, and all ranks wait for it. Simulated by the project's generator"),
+             true}};
+}
+
+profiler::Result<std::filesystem::path> sampleFile(const Sample& sample)
+{
+    const QString name = sample.isJob ? sample.id : sample.id + ".sstrace";
+    QStringList files{name};
+    if (sample.isJob) {
+        files.clear();
+        for (const QString& rank : QDir(":/samples/" + name).entryList(QDir::Files))
+            files << name + '/' + rank;
+        if (files.isEmpty())
+            files << name; // is reported as missing
+    }
+    for (const QString& file : files)
+        if (const auto copied = copy(file); !copied)
+            return tl::unexpected(copied.error());
+    return std::filesystem::path((folder() + '/' + name).toStdString());
 }
 
 bool isSampleFile(const std::filesystem::path& file)
 {
-    return QFileInfo(QString::fromStdString(file.string())).absolutePath() == QFileInfo(folder()).absoluteFilePath();
+    return QFileInfo(QString::fromStdString(file.string()))
+        .absoluteFilePath()
+        .startsWith(QFileInfo(folder()).absoluteFilePath() + '/');
 }
 
 } // namespace app

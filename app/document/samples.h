@@ -8,17 +8,18 @@
 
 namespace app {
 
-/// A sample trace that comes with the app, recorded by its own trainer.
+/// A sample trace that comes with the app.
 struct Sample {
-    QString id; ///< the file's stem
+    QString id; ///< the file's stem; of a job, the name of its folder
     QString title;
-    QString what; ///< description, one sentence
+    QString what; ///< what it shows, and how it was made
+    bool isJob = false;
 };
 
 std::vector<Sample> allSamples();
-/// The sample as a file in the user's application data; copied there on first use.
+/// The sample as a file in the user's application data, or a job's traces as a folder; copied there on first use.
 profiler::Result<std::filesystem::path> sampleFile(const Sample& sample);
-/// True for a file created by sampleFile().
+/// True for a file or folder created by sampleFile().
 bool isSampleFile(const std::filesystem::path& file);
 
 } // namespace app

@@ -1,3 +1,4 @@
+#include "app/document/samples.h"
 #include "app/document/trace_files.h"
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
@@ -6,6 +7,7 @@
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 
+#include <QDir>
 #include <QDockWidget>
 #include <QMenu>
 #include <QMimeData>
@@ -16,6 +18,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 
 using app::RunState;
 using app_test::App;
@@ -91,6 +94,7 @@ private slots:
     void aFileThatIsNotATraceIsReportedInTheStrip();
     void openedTracesAreRemembered();
     void theStartPageListsTracesAndSamples();
+    void theSampleOfAJobIsAFolderOfItsTraces();
     void tryItWaitsWhileSomethingRuns();
     void aDroppedConfigurationIsLoaded();
     void everySubjectHasATable();
@@ -166,10 +170,12 @@ void OpeningTest::theStartPageListsTracesAndSamples()
     QVERIFY(recent[0]->text().contains("missing") && !recent[0]->isEnabled());
     QVERIFY2(recent[1]->text().contains("2 B"), qPrintable(recent[1]->text()));
     const auto samples = places("sampleTraces");
-    QCOMPARE(samples.size(), 2);
-    for (QToolButton* sample : samples) {
+    QCOMPARE(static_cast<std::size_t>(samples.size()), app::allSamples().size());
+    for (int i = 0; i < samples.size(); ++i) {
+        if (app::allSamples()[static_cast<std::size_t>(i)].isJob)
+            continue;
         QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
-        sample->click();
+        samples[i]->click();
         QVERIFY(opened.wait(20'000));
         QVERIFY(app.bench.document.trace()->sliceCount() > 1000);
     }
@@ -180,6 +186,22 @@ void OpeningTest::theStartPageListsTracesAndSamples()
     QVERIFY(page->isVisible());
     QTest::keyClick(samples[0], Qt::Key_Escape);
     QVERIFY(!page->isVisible());
+}
+
+void OpeningTest::theSampleOfAJobIsAFolderOfItsTraces()
+{
+    const auto samples = app::allSamples();
+    const auto job = std::ranges::find_if(samples, &app::Sample::isJob);
+    QVERIFY(job != samples.end());
+    const auto folder = app::sampleFile(*job);
+    QVERIFY2(folder, qPrintable(QString::fromStdString(folder ? "" : folder.error().message())));
+    QVERIFY(app::isSampleFile(*folder));
+    const QFileInfoList ranks = QDir(QString::fromStdString(folder->string())).entryInfoList(QDir::Files);
+    QCOMPARE(ranks.size(), 8);
+    for (const QFileInfo& rank : ranks) {
+        QVERIFY(rank.size() > 1000);
+        QVERIFY(app::isSampleFile(rank.filePath().toStdString()));
+    }
 }
 
 void OpeningTest::tryItWaitsWhileSomethingRuns()

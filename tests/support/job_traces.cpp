@@ -15,7 +15,7 @@ namespace test_support {
 namespace {
 
 // Times in µs.
-constexpr double kKernel = 300, kOperator = 40, kLaunch = 6, kDataWait = 200;
+constexpr double kLaunch = 6;
 constexpr double kBucketTransfer = 900, kTensorTransfer = 60, kStageTransfer = 30, kParameterTransfer = 50;
 constexpr int kBucketLayers = 4, kTensorLayers = 4;
 constexpr std::array<const char*, 6> kKernels = {
@@ -50,7 +50,7 @@ public:
             m_ranks[at(r)].host = 1000.0 * options.firstStep;
             m_ranks[at(r)].compute = m_ranks[at(r)].comm = m_ranks[at(r)].host;
         }
-        const double step = 3 * kKernel * options.layers;
+        const double step = 3 * options.kernelUs * options.layers;
         m_middle = m_ranks.front().host + step * options.steps / 2;
     }
 
@@ -81,7 +81,7 @@ private:
         std::normal_distribution<double> noise(1, m_options.jitter);
         return us * std::max(0.5, noise(rank.random));
     }
-    [[nodiscard]] double computeUs() const { return 3 * kKernel * m_options.layers; }
+    [[nodiscard]] double computeUs() const { return 3 * m_options.kernelUs * m_options.layers; }
 
     void begin(int rank)
     {
@@ -163,7 +163,7 @@ private:
         event(rank, "cuda_runtime", "cudaLaunchKernel", pidOf(rank), pidOf(rank), state.host + us - kLaunch - 1,
               state.host + us - 1,
               fmt::format("\"External id\": {}, \"cbid\": 211, \"correlation\": {}", external, correlation));
-        state.host += us;
+        state.host += us + 0.01; // rounded times of neighbours must not overlap
         return correlation;
     }
 
@@ -179,7 +179,7 @@ private:
     void computeLayer(int rank, int step, int layer, double us, const char* op)
     {
         RankState& state = m_ranks[at(rank)];
-        double hostUs = jittered(state, kOperator);
+        double hostUs = jittered(state, m_options.operatorUs);
         if (isFaulty(rank, step, Fault::SlowHost))
             hostUs = computeUs() * (1 + m_options.amount) / (2 * m_options.layers);
         const std::int64_t correlation = launch(rank, op, hostUs);
@@ -240,7 +240,7 @@ private:
         std::vector<std::int64_t> correlations;
         for (const int rank : members) {
             RankState& state = m_ranks[at(rank)];
-            correlations.push_back(launch(rank, collective.op, jittered(state, kOperator)));
+            correlations.push_back(launch(rank, collective.op, jittered(state, m_options.operatorUs)));
             begins.push_back(std::max({state.host, state.compute, state.comm}));
             last = std::max(last, begins.back());
         }
@@ -340,7 +340,7 @@ private:
     /// @return when the message has left
     double send(int rank)
     {
-        const std::int64_t correlation = launch(rank, "c10d::send", kOperator);
+        const std::int64_t correlation = launch(rank, "c10d::send", m_options.operatorUs);
         RankState& state = m_ranks[at(rank)];
         const double begin = std::max({state.host, state.compute, state.comm});
         message(rank, "send", begin, begin + kStageTransfer, correlation);
@@ -348,7 +348,7 @@ private:
     }
     void receive(int rank, double sent)
     {
-        const std::int64_t correlation = launch(rank, "c10d::recv_", kOperator);
+        const std::int64_t correlation = launch(rank, "c10d::recv_", m_options.operatorUs);
         RankState& state = m_ranks[at(rank)];
         const double begin = std::max({state.host, state.compute, state.comm});
         const double end = std::max(begin + 2, sent);
@@ -370,7 +370,7 @@ private:
                     const int rank = stage * width() + column;
                     if (stage > 0)
                         receive(rank, sent);
-                    compute(rank, kKernel, "aten::linear");
+                    compute(rank, m_options.kernelUs, "aten::linear");
                     if (stage + 1 < stages)
                         sent = send(rank);
                 }
@@ -381,7 +381,7 @@ private:
                     const int rank = stage * width() + column;
                     if (stage + 1 < stages)
                         receive(rank, sent);
-                    compute(rank, 2 * kKernel, "AddmmBackward0");
+                    compute(rank, 2 * m_options.kernelUs, "AddmmBackward0");
                     if (stage > 0)
                         sent = send(rank);
                 }
@@ -401,7 +401,7 @@ private:
     {
         for (int layer = 0; layer < m_options.layers; ++layer) {
             for (int rank = 0; rank < m_options.ranks; ++rank)
-                computeLayer(rank, step, layer, kKernel, "aten::linear");
+                computeLayer(rank, step, layer, m_options.kernelUs, "aten::linear");
             if (m_options.tensorParallel > 1 && layer % kTensorLayers == kTensorLayers - 1)
                 tensorAllReduce(step);
         }
@@ -409,8 +409,8 @@ private:
             exchangeTokens(step);
         for (int layer = m_options.layers - 1; layer >= 0; --layer) {
             for (int rank = 0; rank < m_options.ranks; ++rank)
-                computeLayer(rank, step, layer, 2 * kKernel, "AddmmBackward0");
-            if (layer % kBucketLayers == 0 && m_options.parameterExchanges == 0)
+                computeLayer(rank, step, layer, 2 * m_options.kernelUs, "AddmmBackward0");
+            if (m_options.ranks > 1 && layer % kBucketLayers == 0 && m_options.parameterExchanges == 0)
                 dataAllReduce(step);
         }
         exchangeParameters(step);
@@ -423,7 +423,7 @@ private:
             RankState& state = m_ranks[at(rank)];
             begins.push_back(state.host);
             state.host += 5;
-            double wait = jittered(state, kDataWait);
+            double wait = jittered(state, m_options.dataWaitUs);
             if (isFaulty(rank, step, Fault::SlowLoader))
                 wait += m_options.amount * computeUs();
             annotation(rank, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", state.host,
@@ -443,7 +443,8 @@ private:
             RankState& state = m_ranks[at(rank)];
             state.compute = std::max(state.compute, state.comm);
             const double begin = state.host;
-            computeLayer(rank, -1, 1, 100, "aten::_foreach_add_");
+            computeLayer(rank, -1, 1, m_options.kernelUs / 3, "aten::_foreach_add_");
+            state.host += 1;
             annotation(rank, "Optimizer.step#AdamW.step", begin, state.host);
             const double end = std::max(state.host + 5, state.compute);
             event(rank, "cuda_runtime", "cudaStreamSynchronize", pidOf(rank), pidOf(rank), state.host, end,

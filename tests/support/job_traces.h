@@ -8,7 +8,7 @@
 
 /// Traces of all ranks of a simulated training, as PyTorch's profiler writes them, with a known cause of trouble. Each
 /// rank has a host thread, a compute stream and a communication stream; kernels of a collective start when their rank
-/// arrives and end together, after the last arrival plus the transfer.
+/// arrives and end together, after the last arrival plus the transfer. A single rank does not communicate.
 namespace test_support {
 
 enum class Fault : std::uint8_t { None, SlowCompute, Throttling, SlowHost, SlowLoader, GarbageCollection, SlowLink };
@@ -26,6 +26,8 @@ struct JobTraceOptions {
     int extraOperators = 0; ///< operators without kernels per layer
     unsigned seed = 1;
     double jitter = 0.01; ///< relative standard deviation of all durations
+    double kernelUs = 300, operatorUs = 40; ///< of a layer: on the device in the forward pass, and on the host
+    double dataWaitUs = 200;                ///< of a step
 
     Fault fault = Fault::None;
     std::set<int> faultyRanks{};

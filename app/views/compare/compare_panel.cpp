@@ -212,7 +212,7 @@ void ComparePanel::listRuns()
     }
     if (isSampleFile(m_document->path()))
         for (const Sample& sample : allSamples())
-            if (const auto file = sampleFile(sample); file && *file != m_document->path())
+            if (const auto file = sampleFile(sample); file && !sample.isJob && *file != m_document->path())
                 m_choice->addItem(sample.title, asQString(file->string()));
     m_choice->addItem(icon("open"), tr("File…"));
     const bool isRun = m_choice->findData(asQString(m_file.string())) >= 0;
