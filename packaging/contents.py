@@ -57,6 +57,11 @@ def _debian_package(name):
         return Package(name.split(":")[0], said.stdout, file.read(), "debian")
 
 
+def debian_packages(names):
+    """Packages by their names, for what is linked statically."""
+    return [_debian_package(name) for name in names]
+
+
 def owner_of(path):
     """Name of the Debian package that a library belongs to."""
     real = os.path.realpath(path)
@@ -69,7 +74,7 @@ def owner_of(path):
 
 def compiled_in(torch_root):
     """The packages whose headers and static libraries are part of our programs."""
-    packages = [_debian_package(name) for name in COMPILED_IN]
+    packages = debian_packages(COMPILED_IN)
     for module, title in HEADERS.items():
         folders = [name for name in os.listdir(torch_root) if re.fullmatch(module + r"-[^-]+\.dist-info", name)] if torch_root else []
         for folder in folders:
