@@ -43,7 +43,9 @@ HelpPage readPage(const QString& path)
     QFile file(":/" + path);
     if (!file.open(QIODevice::ReadOnly))
         return {};
-    HelpPage page{path, {}, QString::fromUtf8(file.readAll())};
+    // The windows that the pictures show can be opened here.
+    static const QRegularExpression picture(R"(^!\[.*\]\(.*\)\n\n?)", QRegularExpression::MultilineOption);
+    HelpPage page{path, {}, QString::fromUtf8(file.readAll()).remove(picture)};
     page.title = titleOf(page.text);
     return page;
 }

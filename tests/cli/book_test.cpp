@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// The commands of the book and of the README exist, with the options that they use.
+// The commands of the book exist, with the options that they use, and so do the pictures of the book and the README.
 
 namespace cli_test {
 namespace {
@@ -59,6 +59,28 @@ TEST(Book, UsesCommandsAndOptionsThatExist)
             ++checked;
         }
     EXPECT_GT(checked, 30U);
+}
+
+TEST(Book, ShowsPicturesThatExist)
+{
+    const fs::path root = STEPSCOPE_SOURCE_DIR;
+    std::vector<fs::path> pages = {root / "README.md"};
+    for (const auto& page : fs::directory_iterator(root / "resources/docs"))
+        pages.push_back(page.path());
+    std::size_t checked = 0;
+    for (const fs::path& page : pages) {
+        std::ifstream in(page);
+        const std::string text{std::istreambuf_iterator<char>(in), {}};
+        static const std::regex picture(R"(!\[[^\]]+\]\(([^)]+)\))");
+        for (std::sregex_iterator at(text.begin(), text.end(), picture), end; at != end; ++at, ++checked)
+            EXPECT_TRUE(fs::is_regular_file(page.parent_path() / (*at)[1].str())) << page << ": " << (*at)[1];
+    }
+    EXPECT_GT(checked, 10U);
+}
+
+TEST(Book, HasASmallMovingPicture)
+{
+    EXPECT_LE(fs::file_size(fs::path(STEPSCOPE_SOURCE_DIR) / "resources/screenshots/tour.gif"), 1'500'000U);
 }
 
 } // namespace

@@ -1,12 +1,17 @@
 #include "app/configuration/presets.h"
+#include "app/document/samples.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>
+#include <QComboBox>
+#include <QDir>
 #include <QPushButton>
 #include <QTest>
+#include <algorithm>
 #include <cstdio>
 
-// Drives the real app with the real trainer and takes screenshots, in light and dark.
+// Drives the real app with the real trainer and takes the screenshots of the README and the book, in light and dark, and
+// the frames of the README's animated picture.
 namespace {
 
 class RunPhotographer : private ui::Photographer {
@@ -19,30 +24,85 @@ public:
     void takeAll()
     {
         take("start");
+        frame(150);
         startTraining();
+        for (const std::size_t steps : {5U, 20U, 40U}) {
+            await("steps", [this, steps] { return m_bench.training.stepHistory().size() > steps; });
+            frame(60);
+        }
         await("some steps", [this] { return m_bench.training.stepHistory().size() > 60 && card(); });
         take("run");
+        frame(100);
         await("the end of the training", [this] { return m_bench.training.state() == app::RunState::Idle; });
         awaitAnalysis();
+        frame(150);
         click("show");
         raise("selection");
         take("timeline");
+        frame(180);
         raise("summary");
         take("summary");
         click("apply");
+        frame(80);
         await("a first interval",
               [this] { return m_bench.experiments.progress() && m_bench.experiments.progress()->ratio; });
         take("measuring");
+        frame(120);
         await("the verdict", [this] { return !m_bench.experiments.isRunning(); });
+        frame(250);
         const auto* result = m_bench.journal.result("loader.workers");
         if (!result || result->verdict != advisor::Verdict::Pays)
             std::puts("The change did not pay: is the machine busy with something else?");
         else
             click("keep");
         take("advisor");
+        frame(250);
+        takeSamples();
     }
 
 private:
+    /// Views of the samples, for which nothing is trained.
+    void takeSamples()
+    {
+        openSample("launch_bound");
+        raise("kernels");
+        take("kernels");
+        openSample("well_fed");
+        raise("flame");
+        take("calls");
+        raise("compare");
+        auto* choice = m_window.findChild<QComboBox*>("compareWith");
+        emit choice->activated(choice->findText(app::allSamples().front().title));
+        await("the comparison", [this] {
+            const auto* verdict = m_window.findChild<QWidget*>("compareVerdict");
+            return verdict && verdict->isVisible();
+        });
+        take("compare");
+    }
+
+    void openSample(const QString& id)
+    {
+        const auto samples = app::allSamples();
+        const auto file = app::sampleFile(*std::ranges::find(samples, id, &app::Sample::id));
+        if (!file)
+            qFatal("%s", file.error().message().c_str());
+        m_bench.document.openTrace(*file);
+        awaitAnalysis();
+    }
+
+    /// The next frame of the animated picture: FOLDER/frames/NN_HUNDREDTHS.png.
+    /// @param hundredths  of a second that it is shown
+    void frame(int hundredths)
+    {
+        constexpr int kWidth = 960;
+        QDir().mkpath(m_folder + "/frames");
+        const QString file = QString("%1/frames/%2_%3.png").arg(m_folder).arg(m_frames++, 2, 10, QChar('0')).arg(hundredths);
+        if (!m_window.grab().toImage().scaledToWidth(kWidth, Qt::SmoothTransformation).save(file))
+            qFatal("%s cannot be written", qPrintable(file));
+    }
+
+    int m_frames = 0;
+
     void startTraining()
     {
         auto configuration = app::firstRun().configuration;
