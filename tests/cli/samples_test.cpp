@@ -33,7 +33,8 @@ json output(const char* command, const fs::path& trace)
 std::map<std::string, std::string> findings(const fs::path& trace)
 {
     std::map<std::string, std::string> fired;
-    for (const json& row : output("advise", trace)["advice"])
+    const json all = output("advise", trace);
+    for (const json& row : all["advice"])
         if (row["state"] == "fires")
             fired[row["id"]] = row["reason_id"];
     return fired;
