@@ -97,6 +97,8 @@ std::string commandForTrainer()
     for (const fs::path& part : program)
         if (part == "site-packages" || part == "dist-packages")
             return "pip install 'stepscope[trainer]'";
+    if (const char* image = std::getenv("APPDIR"); image && program.native().starts_with(std::string(image) + '/'))
+        return "pip install 'stepscope[trainer]'"; // an AppImage cannot be extended
     for (fs::path tree = program.parent_path(); tree.has_relative_path(); tree = tree.parent_path())
         if (fs::exists(tree / "CMakeCache.txt", error))
             return "packaging/build release -- stepscope-train";

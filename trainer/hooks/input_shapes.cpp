@@ -75,9 +75,10 @@ void appendInputTypes(std::string& text, const at::RecordFunction& function)
         if (!first)
             text += ", ";
         first = false;
-        if (input.isTensor() && input.toTensor().defined())
-            text += input.toTensor().dtype().name();
-        else if (input.isTensorList())
+        if (input.isTensor() && input.toTensor().defined()) {
+            const auto name = input.toTensor().dtype().name(); // of another type before 2.9
+            text.append(name.data(), name.size());
+        } else if (input.isTensorList())
             text += "TensorList";
         else if (input.isScalar())
             text += "Scalar";

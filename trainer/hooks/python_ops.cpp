@@ -1,7 +1,11 @@
 #include "trainer/hooks/op_callbacks.h"
 
 #include <string_view>
+#if __has_include(<torch/headeronly/version.h>)
 #include <torch/headeronly/version.h>
+#else
+#include <torch/version.h> // before 2.9
+#endif
 
 /// A separate library for Python's LibTorch: the trainer's callbacks, which forward operators to the C functions of the
 /// injection library. The Python module loads it only if the program's LibTorch is the one that it was built for,

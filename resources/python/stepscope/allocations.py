@@ -21,6 +21,8 @@ def counted(session):
         return None
     try:
         library = operators.library(torch)
+        if not hasattr(library, "stepscope_allocations_on"):
+            raise OSError("this needs PyTorch 2.9 or later")
         if not library.stepscope_allocations_on():
             raise OSError("the program has a CPU allocator of its own")
     except (OSError, AttributeError) as error:
