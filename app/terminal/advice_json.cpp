@@ -5,7 +5,9 @@
 #include "app/terminal/rule_patches.h"
 #include "profiler/analysis/intervals.h"
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -61,7 +63,7 @@ void addPatch(Json& json, const change::FindingPatches& patches, const std::stri
     const auto found = patches.find(rule);
     const change::FindingPatch* entry = found == patches.end() ? nullptr : &found->second;
     if (entry && entry->patch && json["source"].empty())
-        json["source"] = cli::sourceJson(*entry->patch);
+        json["source"] = terminal::sourceJson(*entry->patch);
     json["patch"] = entry && entry->patch ? patchJson(*entry->patch) : Json(nullptr);
     if (!entry || !entry->patch)
         json["why_no_patch"] = entry && !entry->whyNot.empty() ? Json(entry->whyNot.text) : Json(nullptr);
@@ -178,4 +180,4 @@ Json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& adv
     return {{"schema", 1}, {"advice", rows}};
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

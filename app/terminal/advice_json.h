@@ -8,17 +8,17 @@
 #include <optional>
 #include <string_view>
 
-namespace advisor::cli {
+namespace app::terminal {
 
-std::string_view stateName(State state);          ///< "fires", "silent", "cannot tell"
-std::string_view objectiveName(Objective by);       ///< "time", "memory", "convergence"
-std::string_view savingUnitName(SavingUnit unit); ///< "us_per_step"…
-nlohmann::ordered_json savingJson(const std::optional<Saving>& saving);
-nlohmann::ordered_json toggleJson(const std::optional<Toggle>& toggle);
+std::string_view stateName(advisor::State state);          ///< "fires", "silent", "cannot tell"
+std::string_view objectiveName(advisor::Objective by);     ///< "time", "memory", "convergence"
+std::string_view savingUnitName(advisor::SavingUnit unit); ///< "us_per_step"…
+nlohmann::ordered_json savingJson(const std::optional<advisor::Saving>& saving);
+nlohmann::ordered_json toggleJson(const std::optional<advisor::Toggle>& toggle);
 /// The fields of `advise --json`; evidence times are relative to the start of the trace.
 /// @param config configuration of the run; null: unknown
 /// @param patches patches of the findings, by rule
-nlohmann::ordered_json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
-                                  const config::TrainingConfig* config, const change::FindingPatches& patches);
+nlohmann::ordered_json adviceJson(const profiler::Trace& trace, const std::vector<advisor::RuleAdvice>& advice,
+                                  const config::TrainingConfig* config, const advisor::change::FindingPatches& patches);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -17,7 +17,9 @@
 #include <optional>
 #include <utility>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -257,4 +259,4 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

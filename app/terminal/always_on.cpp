@@ -15,7 +15,9 @@
 #include <fstream>
 #include <system_error>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -176,4 +178,4 @@ int recordAlwaysOn(const RecordOptions& options, const Streams& streams)
     return status;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

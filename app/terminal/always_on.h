@@ -3,7 +3,7 @@
 #include "app/terminal/commands.h"
 
 /// `record --level always-on`: the steps of each rank in a file of bounded size, which can stay on for weeks.
-namespace advisor::cli {
+namespace app::terminal {
 
 inline constexpr const char* kAlwaysOn = "always-on";
 
@@ -11,4 +11,4 @@ inline constexpr const char* kAlwaysOn = "always-on";
 /// @return as record()
 int recordAlwaysOn(const RecordOptions& options, const Streams& streams);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -6,7 +6,9 @@
 #include <map>
 #include <string>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -106,4 +108,4 @@ bool shorten(Json& json, std::size_t bytes)
     return true;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

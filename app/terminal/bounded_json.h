@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// Shortens JSON to at most `bytes` of text, for readers that pay for each byte. The longest arrays lose their last
 /// elements first, then long strings lose their ends; objects keep all of their keys. Order is kept, so what a command
@@ -14,4 +14,4 @@ namespace advisor::cli {
 /// @return false if the keys alone are longer; then `json` is of no use
 bool shorten(nlohmann::ordered_json& json, std::size_t bytes);
 
-} // namespace advisor::cli
+} // namespace app::terminal

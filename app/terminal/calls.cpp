@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -173,4 +175,4 @@ int calls(const CallsOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

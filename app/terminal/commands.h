@@ -12,13 +12,13 @@
 
 /// The commands of stepscope-cli. Each writes its result to `out`, progress and one-line errors to `err`, and returns
 /// the exit status.
-namespace advisor::cli {
+namespace app::terminal {
 
 /// Exit statuses.
 inline constexpr int kDone = 0;
 inline constexpr int kBadInput = 1; ///< the input cannot be used: one line says what, where, and how to fix it
 inline constexpr int kWrongUsage = 2;
-inline constexpr int kSlower = 3; ///< `diff --fail-if-slower`: slower than allowed, or not comparable
+inline constexpr int kSlower = 3;        ///< `diff --fail-if-slower`: slower than allowed, or not comparable
 inline constexpr int kInterrupted = 130; ///< the shell's status for a program that Ctrl-C ended
 
 struct Streams {
@@ -38,9 +38,9 @@ int summarize(const SummarizeOptions& options, const Streams& streams);
 
 struct AdviseOptions {
     std::vector<std::filesystem::path> traces; ///< several files, a folder or a pattern: the ranks of one job
-    std::filesystem::path config; ///< empty: the configuration in the trace, if it contains one
+    std::filesystem::path config;              ///< empty: the configuration in the trace, if it contains one
     StepChoice steps;
-    std::string python = "python3"; ///< the interpreter that creates the diffs of a recorded program
+    std::string python = "python3";   ///< the interpreter that creates the diffs of a recorded program
     std::optional<std::int64_t> rank; ///< of a trace or a job with several; none: the slowest
     bool json = false;
 };
@@ -97,7 +97,7 @@ struct DiffOptions {
     StepChoice steps;
     std::optional<double> failIfSlower; ///< percent
     std::filesystem::path junit;        ///< file to write; empty: none
-    std::optional<std::int64_t> step; ///< index of the only step of `a` to compare; empty: the whole traces
+    std::optional<std::int64_t> step;   ///< index of the only step of `a` to compare; empty: the whole traces
     bool json = false;
 };
 /// The exit status is kSlower if `failIfSlower` is set and not met.
@@ -137,9 +137,9 @@ struct RecordOptions {
     std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
     double after = 0;                     ///< seconds from the command's start until recording begins
     double seconds = 0;                   ///< length of the recording; 0: until the command ends
-    std::string steps;            ///< "10-29": record only these training steps; empty: all
-    std::string ranks;            ///< "0,7,64-71": record only these ranks of a job; empty: all
-    std::string maxSize;          ///< "2GB": largest recording of a rank; empty: no limit
+    std::string steps;                    ///< "10-29": record only these training steps; empty: all
+    std::string ranks;                    ///< "0,7,64-71": record only these ranks of a job; empty: all
+    std::string maxSize;                  ///< "2GB": largest recording of a rank; empty: no limit
     double patience = 0;          ///< seconds without a step after which a process that trains is stopped; 0: any
     std::string host;             ///< record on this machine, over ssh (remote_record.h); may be empty
     std::string through;          ///< or in the place where this command runs another one: "docker exec -i NAME"
@@ -214,7 +214,6 @@ struct ReportOptions {
 /// One self-contained HTML file.
 int report(const ReportOptions& options, const Streams& streams);
 
-
 struct DoctorOptions {
     bool json = false;
 };
@@ -229,4 +228,4 @@ struct McpOptions {
 /// the input.
 int serveMcp(const McpOptions& options, const Streams& streams);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -1,6 +1,8 @@
 #include "app/terminal/configured.h"
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 tl::expected<config::TrainingConfig, int> loadConfiguration(const std::filesystem::path& file, const Streams& streams)
 {
@@ -22,4 +24,4 @@ withAssignments(config::TrainingConfig config, const std::vector<std::string>& a
     return config;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// Loads a configuration; if this fails, reports the reason on `err` and returns the exit status.
 tl::expected<config::TrainingConfig, int> loadConfiguration(const std::filesystem::path& file, const Streams& streams);
@@ -15,4 +15,4 @@ tl::expected<config::TrainingConfig, int> loadConfiguration(const std::filesyste
 tl::expected<config::TrainingConfig, int>
 withAssignments(config::TrainingConfig config, const std::vector<std::string>& assignments, const Streams& streams);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <string>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -166,4 +168,4 @@ void addDetailedAnalysis(Json& json, const DetailedAnalysis& analysis)
     json["stragglers"] = stragglersJson(analysis.stragglers);
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

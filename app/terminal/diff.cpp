@@ -11,7 +11,9 @@
 #include <array>
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -81,4 +83,4 @@ int diff(const DiffOptions& options, const Streams& streams)
     return status;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

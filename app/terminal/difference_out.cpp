@@ -8,7 +8,9 @@
 #include <cmath>
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -210,4 +212,4 @@ std::string toText(const Difference& difference)
     return kernels.empty() ? text : text + "\n" + kernels.text();
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

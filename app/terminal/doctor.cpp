@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -43,4 +45,4 @@ int doctor(const DoctorOptions& options, const Streams& streams)
     return isUsable ? kDone : kBadInput;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -17,7 +17,9 @@
 #include <fmt/format.h>
 #include <utility>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -121,4 +123,4 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -6,7 +6,9 @@
 
 #include <cmath>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -247,4 +249,4 @@ Json toJson(const ProgramPlan& plan, const ProgramResult& result)
     return json;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -4,12 +4,12 @@
 
 #include <nlohmann/json.hpp>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// The fields of `experiment --json`.
-nlohmann::ordered_json toJson(const ExperimentResult& result);
+nlohmann::ordered_json toJson(const advisor::ExperimentResult& result);
 
 /// The same for a program: with `program` and `patch`, and with `traceback` if the program refuses the change.
-nlohmann::ordered_json toJson(const ProgramPlan& plan, const ProgramResult& result);
+nlohmann::ordered_json toJson(const advisor::ProgramPlan& plan, const advisor::ProgramResult& result);
 
-} // namespace advisor::cli
+} // namespace app::terminal

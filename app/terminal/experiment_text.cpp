@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -82,4 +84,4 @@ void printResult(const ExperimentResult& result, std::ostream& out)
         printNoise(result.noise, out);
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

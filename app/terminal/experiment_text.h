@@ -5,11 +5,11 @@
 #include <ostream>
 
 /// The text output of `experiment`.
-namespace advisor::cli {
+namespace app::terminal {
 
 /// One line about the current activity.
-void printProgress(const ExperimentProgress& progress, std::ostream& err);
+void printProgress(const advisor::ExperimentProgress& progress, std::ostream& err);
 /// The verdict and its numbers, with a line for each changed setting.
-void printResult(const ExperimentResult& result, std::ostream& out);
+void printResult(const advisor::ExperimentResult& result, std::ostream& out);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -3,7 +3,9 @@
 #include <atomic>
 #include <csignal>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -30,4 +32,4 @@ int interrupts()
     return count.load();
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// Requests a stop after Ctrl-C was caught, because a signal handler must not do so itself. Stops with its owner.
 class InterruptWatch {
@@ -25,4 +25,4 @@ private:
     std::jthread m_thread;
 };
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -15,7 +15,9 @@
 #include <functional>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -186,4 +188,4 @@ int diffJobs(const DiffOptions& options, const Streams& streams)
     return status;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

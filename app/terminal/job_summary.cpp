@@ -12,7 +12,9 @@
 #include <ostream>
 #include <set>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -136,4 +138,4 @@ int summarizeJob(const SummarizeOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// Opens the ranks of a job and shows progress.
 profiler::Result<profiler::job::Job> openJob(const std::vector<std::filesystem::path>& traces, const StepChoice& steps,
@@ -40,4 +40,4 @@ std::string toText(const JobSummary& summary);
 /// `summarize` for the ranks of a job.
 int summarizeJob(const SummarizeOptions& options, const Streams& streams);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <tuple>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -209,4 +211,4 @@ Json toJson(const JobSummary& summary)
     return json;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -9,7 +9,9 @@
 #include <functional>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -150,4 +152,4 @@ std::string toText(const JobSummary& summary)
            "\n" + toText(*summary.frame, summary.all);
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -1,6 +1,8 @@
 #include "app/terminal/json_text.h"
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 std::string jsonText(const nlohmann::ordered_json& json, bool inOneLine)
 {
@@ -49,4 +51,4 @@ nlohmann::ordered_json errorJson(const profiler::Error& error)
             {"mend", error.hint}};
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

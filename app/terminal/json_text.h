@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// Formats JSON for programs, indented or on one line. Names in traces, paths and command lines may not be UTF-8:
 /// invalid bytes become U+FFFD.
@@ -24,4 +24,4 @@ nlohmann::ordered_json textsJson(const std::vector<profiler::Message>& messages)
 /// {"id", "parameters", "what", "where", "mend"}.
 nlohmann::ordered_json errorJson(const profiler::Error& error);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -15,7 +15,9 @@
 #include <fmt/format.h>
 #include <map>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -225,4 +227,4 @@ int lines(const LinesOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

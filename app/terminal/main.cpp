@@ -17,7 +17,7 @@
 
 namespace {
 
-using namespace advisor::cli;
+using namespace app::terminal;
 
 /// The options of all commands, filled in by the parser, and the function that runs the chosen command.
 struct CommandLine {
@@ -121,7 +121,7 @@ void addQuery(CLI::App& app, CommandLine& line)
             throw CLI::RequiredError("TRACE");
         if (!line.query.tables && sql->count() == 0)
             throw CLI::RequiredError("SQL");
-        line.run = [&line](const Streams& s) { return advisor::cli::query(line.query, s); };
+        line.run = [&line](const Streams& s) { return app::terminal::query(line.query, s); };
     });
 }
 
@@ -143,7 +143,7 @@ void addReaders(CLI::App& app, CommandLine& line)
                         "a file): show throughput, efficiency against the smallest run, and where time is lost");
     summarize->add_flag("--json", line.summarize.json, kJson);
     summarize->callback(
-        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
+        [&line] { line.run = [&line](const Streams& s) { return app::terminal::summarize(line.summarize, s); }; });
 
     CLI::App* advise = app.add_subcommand("advise", "Show every rule's verdict on a trace, with reasons");
     advise
@@ -162,7 +162,7 @@ void addReaders(CLI::App& app, CommandLine& line)
     lines->add_option("TRACE", line.lines.trace, "Trace file")->required();
     lines->add_option("FILE", line.lines.file, "Show only the lines of this file: its path or the end of it");
     lines->add_flag("--json", line.lines.json, kJson);
-    lines->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::lines(line.lines, s); }; });
+    lines->callback([&line] { line.run = [&line](const Streams& s) { return app::terminal::lines(line.lines, s); }; });
 
     addQuery(app, line);
 
@@ -180,7 +180,7 @@ void addReaders(CLI::App& app, CommandLine& line)
                    "Print collapsed stacks in µs, as flamegraph.pl and speedscope read them")
         ->excludes(bottomUp)
         ->excludes(callsJson);
-    calls->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::calls(line.calls, s); }; });
+    calls->callback([&line] { line.run = [&line](const Streams& s) { return app::terminal::calls(line.calls, s); }; });
 
     CLI::App* diff =
         app.add_subcommand("diff", "Show what changed between two traces or two jobs, with spread and comparability");
@@ -200,21 +200,21 @@ void addReaders(CLI::App& app, CommandLine& line)
     diff->add_option("--junit", line.diff.junit, "Write the result of --fail-if-slower to this file, as JUnit XML")
         ->needs(limit);
     diff->add_flag("--json", line.diff.json, kJson);
-    diff->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::diff(line.diff, s); }; });
+    diff->callback([&line] { line.run = [&line](const Streams& s) { return app::terminal::diff(line.diff, s); }; });
 
     CLI::App* convert =
         app.add_subcommand("convert", "Convert a trace to the format given by the extension of the result");
     convert->add_option("IN", line.convert.in, "Trace file")->required();
     convert->add_option("OUT", line.convert.out, "File to write: .json, .json.gz, .pftrace, .csv …")->required();
     convert->callback(
-        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::convert(line.convert, s); }; });
+        [&line] { line.run = [&line](const Streams& s) { return app::terminal::convert(line.convert, s); }; });
 
     CLI::App* describe =
         app.add_subcommand("describe", "List knobs, workloads, optimizers, schedules, datasets, rules, formats, tips");
     CLI::Option* json = describe->add_flag("--json", line.describe.json, kJson);
     describe->add_flag("--tips", line.describe.tips, "Print only the table of tips, in Markdown")->excludes(json);
     describe->callback(
-        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::describe(line.describe, s); }; });
+        [&line] { line.run = [&line](const Streams& s) { return app::terminal::describe(line.describe, s); }; });
 }
 
 void addPatch(CLI::App& app, CommandLine& line)
@@ -278,7 +278,7 @@ void addRunners(CLI::App& app, CommandLine& line)
     train->add_option("--set", line.train.assignments, "Change a knob: key=value")->take_all();
     train->add_option("-o,--output", line.train.trace, "Trace file to write")->required();
     train->add_flag("--json", line.train.json, kJson);
-    train->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::train(line.train, s); }; });
+    train->callback([&line] { line.run = [&line](const Streams& s) { return app::terminal::train(line.train, s); }; });
 
     CLI::App* experiment = app.add_subcommand(
         "experiment", "Measure a change against the baseline in alternating turns, with a confidence interval");
@@ -319,7 +319,7 @@ void addRunners(CLI::App& app, CommandLine& line)
     experiment->callback([&line] {
         if (line.experiment.config.empty() && line.experiment.command.empty())
             throw CLI::RequiredError("--config FILE or -- COMMAND");
-        line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); };
+        line.run = [&line](const Streams& s) { return app::terminal::experiment(line.experiment, s); };
     });
 }
 
@@ -345,7 +345,7 @@ void addProof(CLI::App& app, CommandLine& line)
     tune->callback([&line] {
         if (line.tune.config.empty() && line.tune.command.empty())
             throw CLI::RequiredError("--config FILE or -- COMMAND");
-        line.run = [&line](const Streams& s) { return advisor::cli::tune(line.tune, s); };
+        line.run = [&line](const Streams& s) { return app::terminal::tune(line.tune, s); };
     });
 
     CLI::App* report = app.add_subcommand("report", "Write a self-contained HTML page about a run");
@@ -355,7 +355,7 @@ void addProof(CLI::App& app, CommandLine& line)
     addSteps(*report, line.report.steps);
     report->add_option("-o,--output", line.report.output, "HTML file to write")->required();
     report->callback(
-        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::report(line.report, s); }; });
+        [&line] { line.run = [&line](const Streams& s) { return app::terminal::report(line.report, s); }; });
 }
 
 /// Where a command is recorded.
@@ -470,7 +470,7 @@ void addRecorder(CLI::App& app, CommandLine& line)
             throw CLI::ValidationError("--level always-on excludes --ops, --no-python, --after, --for and --patience");
         if (!isAlwaysOn && line.record.captureSlow > 0)
             throw CLI::ValidationError("--capture-slow requires --level always-on");
-        line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); };
+        line.run = [&line](const Streams& s) { return app::terminal::record(line.record, s); };
     });
 }
 
@@ -502,7 +502,7 @@ void addWatch(CLI::App& app, CommandLine& line)
         ->excludes(capture)
         ->excludes(history)
         ->excludes(json);
-    watch->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::watch(line.watch, s); }; });
+    watch->callback([&line] { line.run = [&line](const Streams& s) { return app::terminal::watch(line.watch, s); }; });
 }
 
 void addInstallation(CLI::App& app, CommandLine& line)
@@ -511,7 +511,7 @@ void addInstallation(CLI::App& app, CommandLine& line)
         app.add_subcommand("doctor", "Check GPU, driver, PyTorch and this installation, and show what to do");
     doctor->add_flag("--json", line.doctor.json, kJson);
     doctor->callback(
-        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::doctor(line.doctor, s); }; });
+        [&line] { line.run = [&line](const Streams& s) { return app::terminal::doctor(line.doctor, s); }; });
 
     CLI::App* mcp = app.add_subcommand("mcp", "Serve assistants: the Model Context Protocol over standard input and output");
     mcp->add_flag("--allow-run", line.mcp.allowRun, "Also offer the tools that run programs: record and experiment");

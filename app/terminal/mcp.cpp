@@ -19,7 +19,9 @@
 // The Model Context Protocol (https://modelcontextprotocol.io/specification) over standard input and output:
 // JSON-RPC 2.0, one message per line. Each call of a tool runs this program as a child process, so a trace that needs
 // too much memory ends the call and not the server, and what a recorded program prints does not reach the protocol.
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -396,4 +398,4 @@ int serveMcp(const McpOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

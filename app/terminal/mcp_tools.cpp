@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fstream>
 
-namespace advisor::cli::mcp {
+namespace app::terminal::mcp {
 
 namespace {
 
@@ -310,4 +310,4 @@ std::optional<profiler::Message> checkArguments(const Tool& tool, const Json& ar
     return std::nullopt;
 }
 
-} // namespace advisor::cli::mcp
+} // namespace app::terminal::mcp

@@ -12,7 +12,7 @@
 
 /// The tools that `stepscope-cli mcp` offers to assistants. A tool is a command of this program with --json: its
 /// arguments are checked against the table below, and become the command's arguments.
-namespace advisor::cli::mcp {
+namespace app::terminal::mcp {
 
 struct Parameter {
     enum class Type { Text, Texts, Number, Flag };
@@ -48,4 +48,4 @@ nlohmann::ordered_json toolJson(const Tool& tool);
 /// What is wrong with the arguments of a call; nullopt: nothing.
 std::optional<profiler::Message> checkArguments(const Tool& tool, const nlohmann::json& arguments);
 
-} // namespace advisor::cli::mcp
+} // namespace app::terminal::mcp

@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -62,4 +64,4 @@ profiler::Result<void> checkTraceName(const std::filesystem::path& path, std::st
     return {};
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

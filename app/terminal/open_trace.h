@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// A progress line on the terminal's standard error; cleared at its end. Silent if standard error is not a terminal.
 /// Requests the stop after Ctrl-C, if that is caught.
@@ -36,4 +36,4 @@ profiler::Result<std::shared_ptr<const profiler::Trace>> openTrace(const std::fi
 /// Recordings are written in our own format, whatever the file is called: the extension of another format is an error.
 profiler::Result<void> checkTraceName(const std::filesystem::path& path, std::string_view command);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <system_error>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 namespace {
 
@@ -314,4 +314,4 @@ int writePages(const CLI::App& app, const fs::path& folder, const Streams& strea
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -11,7 +11,7 @@ class App;
 
 /// Manual pages and completion scripts for bash, zsh and fish, made from the definitions of the commands. The build
 /// writes them; they are installed with the programs.
-namespace advisor::cli {
+namespace app::terminal {
 
 /// The commands for users.
 std::vector<const CLI::App*> commandsOf(const CLI::App& app);
@@ -21,4 +21,4 @@ std::vector<const CLI::App*> commandsOf(const CLI::App& app);
 /// @param folder  the share folder of an installation; its subfolders are created
 int writePages(const CLI::App& app, const std::filesystem::path& folder, const Streams& streams);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -11,7 +11,9 @@
 #include <fstream>
 #include <iterator>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -219,4 +221,4 @@ int patchSource(const PatchOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -20,7 +20,9 @@
 #include <sstream>
 #include <utility>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -172,4 +174,4 @@ int programExperiment(const ExperimentOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -4,7 +4,9 @@
 
 #include <system_error>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace fs = std::filesystem;
 using profiler::Error;
@@ -51,4 +53,4 @@ void removeUnusedLogs(const ProgramOptions& options, const ProgramSetup& setup)
         fs::remove(setup.logs, ignored); // removes only an empty folder
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -8,7 +8,9 @@
 #include <filesystem>
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 namespace {
 
 constexpr std::size_t kMostRows = 40;
@@ -105,4 +107,4 @@ std::string programText(const profiler::Trace& trace)
     return text;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -16,7 +16,9 @@
 #include <iostream>
 #include <iterator>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -284,4 +286,4 @@ int query(const QueryOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

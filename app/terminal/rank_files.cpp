@@ -9,7 +9,9 @@
 #include <fstream>
 #include <optional>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -131,4 +133,4 @@ profiler::Result<capture::Collected> collectRanks(const std::map<std::int64_t, R
     return all;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

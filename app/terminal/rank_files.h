@@ -13,7 +13,7 @@
 #include <vector>
 
 /// The recording of a job: one trace per rank in one folder, and a manifest.
-namespace advisor::cli {
+namespace app::terminal {
 
 /// The parts of one rank: its training process and the processes that it started.
 struct RankParts {
@@ -40,4 +40,4 @@ struct RankFilesOptions {
 profiler::Result<profiler::capture::Collected> collectRanks(const std::map<std::int64_t, RankParts>& ranks,
                                                             const RankFilesOptions& options);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -33,7 +33,9 @@
 #include <utility>
 #include <variant>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -597,4 +599,4 @@ int record(const RecordOptions& wanted, const Streams& streams)
     return say(recorded(options, isNamed), options, streams);
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fstream>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -85,4 +87,4 @@ int say(const RecordReport& report, const RecordOptions& options, const Streams&
     return status;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

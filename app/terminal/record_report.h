@@ -7,7 +7,7 @@
 
 #include <optional>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// The result of a recording.
 struct RecordReport {
@@ -22,4 +22,4 @@ struct RecordReport {
 /// @return the exit status: the command's own; kBadInput if nothing was recorded and the command succeeded
 int say(const RecordReport& report, const RecordOptions& options, const Streams& streams);
 
-} // namespace advisor::cli
+} // namespace app::terminal

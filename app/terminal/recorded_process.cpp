@@ -12,7 +12,9 @@
 #include <system_error>
 #include <thread>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace os = profiler::os;
 using profiler::Error;
@@ -140,4 +142,4 @@ std::vector<std::filesystem::path> waitForWriters(std::vector<std::filesystem::p
     }
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// How a command ended.
 struct CommandEnd {
@@ -46,4 +46,4 @@ profiler::Result<CommandEnd> runCommand(const std::vector<std::string>& command,
 std::vector<std::filesystem::path> waitForWriters(std::vector<std::filesystem::path> files,
                                                   std::chrono::milliseconds atMost);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <string>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace fs = std::filesystem;
 using profiler::Result;
@@ -37,4 +39,4 @@ Recordings::record(const ProgramSetup& setup, const ProgramVariant& variant, con
     return profiler::formats::openTrace(file);
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -8,7 +8,7 @@
 #include <memory>
 #include <stop_token>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// A folder that is deleted with its owner.
 class TemporaryFolder {
@@ -30,11 +30,11 @@ class Recordings {
 public:
     /// Records the variant of the program. Blocks while the program starts and for some seconds more.
     profiler::Result<std::shared_ptr<const profiler::Trace>>
-    record(const ProgramSetup& setup, const ProgramVariant& variant, const std::stop_token& stop);
+    record(const advisor::ProgramSetup& setup, const advisor::ProgramVariant& variant, const std::stop_token& stop);
 
 private:
     TemporaryFolder m_folder;
     int m_count = 0;
 };
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -24,7 +24,9 @@
 #include <system_error>
 #include <thread>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -620,4 +622,4 @@ int remoteJob(const RemoteJobOptions& options)
     return runner::stopRemoteJob(options.job, options.action == "kill");
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

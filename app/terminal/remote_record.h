@@ -3,7 +3,7 @@
 #include "app/terminal/commands.h"
 
 /// `record --host` and `record --through`: a command runs and is recorded on another machine, and the trace comes here.
-namespace advisor::cli {
+namespace app::terminal {
 
 /// @param options  `host` or `through` names the machine
 /// @return as record(): the exit status of the command
@@ -18,4 +18,4 @@ struct RemoteJobOptions {
 /// The far side (advisor/runner/remote_job.h).
 int remoteJob(const RemoteJobOptions& options);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -68,4 +70,4 @@ int report(const ReportOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

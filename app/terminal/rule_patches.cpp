@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 using Json = nlohmann::ordered_json;
 
@@ -58,4 +60,4 @@ std::string howText(const change::ChangeResult& change)
     return change.whyNot.empty() ? text : text + ": " + change.whyNot.text;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

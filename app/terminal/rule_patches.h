@@ -7,13 +7,13 @@
 #include <string>
 
 /// A patch of a recorded Python program, formatted for the commands.
-namespace advisor::cli {
+namespace app::terminal {
 
 /// {how, diff, command, measurable, …} for a patch of one change.
-nlohmann::ordered_json patchJson(const change::ProgramPatch& patch);
+nlohmann::ordered_json patchJson(const advisor::change::ProgramPatch& patch);
 /// [{file, line, end_line, …, what}] for all of its changes.
-nlohmann::ordered_json sourceJson(const change::ProgramPatch& patch);
+nlohmann::ordered_json sourceJson(const advisor::change::ProgramPatch& patch);
 /// "edits /home/u/train.py:12": how a change is made, and where.
-std::string howText(const change::ChangeResult& change);
+std::string howText(const advisor::change::ChangeResult& change);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -14,7 +14,9 @@
 #include <string_view>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -164,4 +166,4 @@ int summarizeScaling(const SummarizeOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

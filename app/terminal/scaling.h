@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// A part of the step as a row of a table: "exposed transfer".
 std::string jobTimePartText(profiler::analysis::JobTimePart part);
@@ -13,4 +13,4 @@ std::string jobTimePartText(profiler::analysis::JobTimePart part);
 /// `summarize --scaling`: each path is a job of another size. A single trace counts as a job with one rank.
 int summarizeScaling(const SummarizeOptions& options, const Streams& streams);
 
-} // namespace advisor::cli
+} // namespace app::terminal

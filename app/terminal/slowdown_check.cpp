@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fstream>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 using profiler::message;
 
@@ -84,4 +86,4 @@ int reportSlowdown(const DiffOptions& options, const Difference& difference, nlo
     return check.passed ? kDone : kSlower;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <utility>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 using profiler::Error;
 
@@ -92,4 +94,4 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
     return steps;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

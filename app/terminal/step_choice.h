@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// How a command finds the steps of a trace.
 enum class StepSearch {
@@ -34,4 +34,4 @@ StepSearch stepSearchOf(std::string_view name);
 profiler::Result<std::vector<profiler::analysis::Step>>
 chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::filesystem::path& file);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 #include <string_view>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -101,4 +103,4 @@ std::string toText(const StepDifference& difference)
     return text;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

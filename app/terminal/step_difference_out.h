@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// The output of `diff --step`.
 nlohmann::ordered_json toJson(const profiler::analysis::StepDifference& difference,
                               profiler::analysis::StepMatch::By matched);
 std::string toText(const profiler::analysis::StepDifference& difference);
 
-} // namespace advisor::cli
+} // namespace app::terminal

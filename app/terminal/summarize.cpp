@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 namespace {
 
@@ -108,4 +108,4 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -13,7 +13,9 @@
 #include <unordered_map>
 #include <utility>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -230,4 +232,4 @@ void addTo(Summary& sum, const Summary& more)
     sum.topKernels.insert(sum.topKernels.end(), others.begin(), others.end());
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

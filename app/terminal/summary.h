@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// The contents of `summarize`.
 struct Summary {
@@ -78,4 +78,4 @@ nlohmann::ordered_json toJson(const profiler::Trace& trace, const Summary& summa
 /// The same as text.
 std::string toText(const profiler::Trace& trace, const Summary& summary);
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -12,7 +12,9 @@
 #include <string_view>
 #include <utility>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -367,4 +369,4 @@ Json toJson(const Trace& trace, const Summary& summary)
     return json;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

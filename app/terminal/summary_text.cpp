@@ -12,7 +12,9 @@
 #include <map>
 #include <string_view>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -329,4 +331,4 @@ std::string toText(const Trace& trace, const Summary& summary)
            programText(trace) + (summary.detailed ? detailedAnalysisText(trace, *summary.detailed) : std::string());
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <sstream>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 std::size_t shownWidth(const std::string& text)
 {
@@ -44,4 +46,4 @@ std::string wrapped(const std::string& text, std::size_t width, std::size_t inde
     return result + line + '\n';
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

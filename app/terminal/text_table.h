@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 /// Columns of text for a terminal.
 class TextTable {
@@ -35,4 +35,4 @@ std::size_t shownWidth(const std::string& text);
 /// Breaks the text at blanks so that no line is longer than `width`, and indents each line by `indent` blanks.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
 
-} // namespace advisor::cli
+} // namespace app::terminal

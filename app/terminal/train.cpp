@@ -12,7 +12,9 @@
 #include <nlohmann/json.hpp>
 #include <stop_token>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -218,4 +220,4 @@ int train(const TrainOptions& options, const Streams& streams)
     return result(options, report, exit, streams);
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -19,7 +19,9 @@
 
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -137,4 +139,4 @@ int tune(const TuneOptions& options, const Streams& streams)
     return kDone;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

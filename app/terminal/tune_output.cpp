@@ -14,7 +14,9 @@
 #include <sstream>
 #include <utility>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 using Json = nlohmann::ordered_json;
 using profiler::Error;
@@ -89,12 +91,12 @@ void addOutcome(Json& json, const TuneOutcome& result)
                           {"why_id", trial.why.id},
                           {"why_parameters", parametersJson(trial.why)},
                           {"predicted", savingJson(trial.predicted)},
-                          {"experiment", trial.result ? cli::toJson(*trial.result) : Json(nullptr)}});
+                          {"experiment", trial.result ? terminal::toJson(*trial.result) : Json(nullptr)}});
     }
     json["samples_per_s_ratio"] = {{"value", result.ratio.value},
                                    {"ci95", Json::array({result.ratio.low, result.ratio.high})},
                                    {"measured", isRatioMeasured(result)}};
-    json["whole"] = result.whole ? cli::toJson(*result.whole) : Json(nullptr);
+    json["whole"] = result.whole ? terminal::toJson(*result.whole) : Json(nullptr);
     json["trials"] = std::move(trials);
     json["stopped"] = result.stopped;
     json["why"] = result.why.text;
@@ -127,4 +129,4 @@ profiler::Result<void> writeText(const std::filesystem::path& path, const std::s
         Error::Code::Unavailable, path.string(), "choose a folder with free disk space with -o");
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

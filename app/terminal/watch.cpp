@@ -15,7 +15,9 @@
 #include <system_error>
 #include <thread>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 
 namespace {
 
@@ -256,4 +258,4 @@ int watch(const WatchOptions& options, const Streams& streams)
     }
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

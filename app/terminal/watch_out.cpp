@@ -9,7 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-namespace advisor::cli {
+namespace app::terminal {
 
 namespace {
 
@@ -244,4 +244,4 @@ nlohmann::ordered_json historyJson(const std::vector<RingMinute>& minutes)
     return json;
 }
 
-} // namespace advisor::cli
+} // namespace app::terminal

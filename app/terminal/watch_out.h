@@ -6,7 +6,7 @@
 #include <string>
 
 /// The output of `watch`: for people, for programs, and for Prometheus.
-namespace advisor::cli {
+namespace app::terminal {
 
 /// @param now  since 1970
 std::string watchTable(const profiler::monitor::RecordingStatus& status, profiler::Nanoseconds now);
@@ -20,4 +20,4 @@ std::string prometheusText(const profiler::monitor::RecordingStatus& status);
 std::string historyTable(const std::vector<profiler::monitor::RingMinute>& minutes);
 nlohmann::ordered_json historyJson(const std::vector<profiler::monitor::RingMinute>& minutes);
 
-} // namespace advisor::cli
+} // namespace app::terminal

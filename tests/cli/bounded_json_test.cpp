@@ -6,8 +6,8 @@
 
 namespace {
 
-using advisor::cli::jsonText;
-using advisor::cli::shorten;
+using app::terminal::jsonText;
+using app::terminal::shorten;
 using Json = nlohmann::ordered_json;
 
 Json rows(int count)

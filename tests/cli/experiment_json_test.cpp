@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <tuple>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -204,4 +206,4 @@ TEST(ExperimentJson, WhatWasNotMeasuredIsNotZero)
 }
 
 } // namespace
-} // namespace advisor::cli
+} // namespace app::terminal

@@ -21,7 +21,7 @@
 namespace cli_test {
 namespace {
 
-using namespace advisor::cli;
+using namespace app::terminal;
 using namespace profiler;
 using namespace profiler::analysis;
 

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-namespace advisor::cli {
+namespace app::terminal {
+
+using namespace advisor;
 namespace {
 
 TEST(TextTable, AlignsByWhatIsShownNotByBytes)
@@ -23,4 +25,4 @@ TEST(TextTable, WrapsAtBlanks)
 }
 
 } // namespace
-} // namespace advisor::cli
+} // namespace app::terminal
