@@ -11,6 +11,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -247,6 +248,22 @@ TEST_F(Files, AMappingIsWrittenToTheFile)
     }
     EXPECT_EQ(contents(file->path).back(), 'z');
     EXPECT_FALSE(SharedMapping::map(-1, 8192));
+}
+
+TEST(SharedMapping, WithoutAFileChildrenShareIt)
+{
+    const auto mapping = SharedMapping::anonymous(8192);
+    ASSERT_TRUE(mapping);
+    EXPECT_EQ(mapping->data()[8191], std::byte{0});
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        mapping->data()[8191] = std::byte{7};
+        _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(mapping->data()[8191], std::byte{7});
 }
 
 } // namespace
