@@ -299,6 +299,7 @@ void JobPanel::showJob()
         m_notes->setText(notes);
         m_notes->setVisible(!notes.isEmpty());
         m_map->setFigures(m_figures);
+        m_timeline->setEnabled(job.files.files.size() > 1); // a single file with all ranks is shown as it is
         m_figure->setCurrentIndex(
             m_figure->findData(static_cast<int>(job.analysis.matched > 0 ? JobFigure::Lateness : JobFigure::StepTime)));
         m_tables[Stragglers]->setRows(stragglerRows(job));
