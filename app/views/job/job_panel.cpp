@@ -185,13 +185,15 @@ QWidget* JobPanel::makeTablePage(Page page, QWidget* parent)
     if (page == Communication) {
         m_collectives = new EvidenceTable(collectiveColumns(), tr("Collectives by kind and size"), pages);
         m_collectives->setObjectName("jobCollectives");
-        table->setFitsRows(true); // at most one row for each kind of parallelism
+        table->setToolTip(tr("Times are means per rank and step"));
         auto* both = new QWidget(pages);
         auto* column = new QVBoxLayout(both);
         column->setContentsMargins(0, 0, 0, 0);
         column->setSpacing(6);
-        column->addWidget(table);
-        column->addWidget(m_collectives, 1);
+        column->addWidget(table, 2);
+        column->addWidget(m_collectives, 3);
+        for (EvidenceTable* each : {table, m_collectives})
+            each->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
         pages->addWidget(both);
         pages->addWidget(m_whyEmpty[page]);
         return pages;

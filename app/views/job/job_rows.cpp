@@ -103,9 +103,9 @@ std::vector<EvidenceRow> rankRows(const Job& job)
 
 std::vector<EvidenceModel::Column> waitColumns()
 {
-    return {{Texts::tr("Collective"), false},   {Texts::tr("Group"), false},  {Texts::tr("Size"), true},
-            {Texts::tr("Last"), true},          {Texts::tr("Late by"), true}, {Texts::tr("Longest wait"), true},
-            {Texts::tr("Waiting ranks"), true}, {Texts::tr("Which"), false}};
+    return {{Texts::tr("Collective"), false},   {Texts::tr("Size"), true},    {Texts::tr("Last"), true},
+            {Texts::tr("Late by"), true},       {Texts::tr("Longest"), true}, {Texts::tr("Waited"), true},
+            {Texts::tr("Waiting ranks"), false}};
 }
 
 std::vector<EvidenceRow> waitRows(const Job& job, const std::vector<analysis::StepWait>& waits)
@@ -116,8 +116,10 @@ std::vector<EvidenceRow> waitRows(const Job& job, const std::vector<analysis::St
         for (const std::size_t rank : wait.waiting)
             waiting.push_back(job.ranks[rank].rank);
         std::sort(waiting.begin(), waiting.end());
-        rows.push_back(row(rows.size(), {text(collectiveText(wait.kind)),
-                                         text(asQString(wait.group)),
+        QString collective = collectiveText(wait.kind);
+        if (!wait.group.empty())
+            collective = Texts::tr("%1 of %2").arg(collective, asQString(wait.group));
+        rows.push_back(row(rows.size(), {text(collective),
                                          bytes(wait.bytes),
                                          number(job.ranks[wait.last].rank),
                                          time(wait.lateUs),
@@ -131,13 +133,9 @@ std::vector<EvidenceRow> waitRows(const Job& job, const std::vector<analysis::St
 
 std::vector<EvidenceModel::Column> groupColumns()
 {
-    return {{Texts::tr("Groups"), false},
-            {Texts::tr("Communicators"), true},
-            {Texts::tr("Ranks"), true},
-            {Texts::tr("Calls"), true},
-            {Texts::tr("Exposed per step"), true},
-            {Texts::tr("Waiting per step"), true},
-            {Texts::tr("Transfer per step"), true}};
+    return {{Texts::tr("Groups"), false}, {Texts::tr("Communicators"), true}, {Texts::tr("Ranks"), true},
+            {Texts::tr("Calls"), true},   {Texts::tr("Exposed"), true},       {Texts::tr("Waiting"), true},
+            {Texts::tr("Transfer"), true}};
 }
 
 std::vector<EvidenceRow> groupRows(const Job& job)
