@@ -481,6 +481,21 @@ void DockLayout::setAreaShown(Qt::DockWidgetArea area, bool on)
         focusCentre();
 }
 
+void DockLayout::toggleTall(const QString& title)
+{
+    for (QDockWidget* dock : docksIn(Qt::BottomDockWidgetArea)) {
+        if (dock->windowTitle() != title)
+            continue;
+        const int half = m_window->height() / 2;
+        const bool isTall = dock->height() > half * 9 / 10;
+        if (!isTall)
+            m_lowHeight = dock->height();
+        const int low = m_lowHeight > 0 ? m_lowHeight : std::clamp(m_window->height() * 2 / 11, 110, 216);
+        m_window->resizeDocks({dock}, {isTall ? low : half}, Qt::Vertical);
+        return;
+    }
+}
+
 bool DockLayout::isOpen(const QWidget* centralView) const
 {
     const int index = m_centre->indexOf(const_cast<QWidget*>(centralView));

@@ -71,6 +71,9 @@ public:
     [[nodiscard]] bool isAreaShown(Qt::DockWidgetArea area) const;
     /// Hides the docked panels of an area, or shows those that were hidden.
     void setAreaShown(Qt::DockWidgetArea area, bool on);
+    /// Gives the panels at the bottom half of the window, or their earlier height. Nothing happens for other panels.
+    /// @param title  of one of them
+    void toggleTall(const QString& title);
     /// A central view other than the timeline takes space.
     [[nodiscard]] bool isOpen(const QWidget* centralView) const;
     void setOpen(const QWidget* centralView, bool on);
@@ -116,6 +119,7 @@ private:
     std::optional<DocumentKind> m_shown;
     QByteArray m_allDocks; ///< layout with all docks at their default places
     QTimer m_tell;
+    int m_lowHeight = 0;                               ///< of the panels at the bottom before toggleTall(); 0: never
     int m_version = 0;                                 ///< of layouts with these docks
     std::optional<Saved> m_beforeMaximized;            ///< none: not maximized
     std::optional<Saved> m_beforeSecond;               ///< none: no second trace is shown

@@ -116,6 +116,8 @@ bool MainWindow::event(QEvent* event)
             tabs->setElideMode(Qt::ElideNone);
             tabs->setUsesScrollButtons(true);
             tabs->setAccessibleName(tr("Views"));
+            connect(tabs, &QTabBar::tabBarDoubleClicked, m_layout,
+                    [this, tabs](int tab) { m_layout->toggleTall(tabs->tabText(tab)); });
         }
     }
     return QMainWindow::event(event);

@@ -35,6 +35,8 @@ TabOverflow::TabOverflow(QTabBar* tabs)
     setObjectName("allTabs");
     setArrowType(Qt::DownArrow);
     setAutoRaise(true);
+    setAutoFillBackground(true); // tabs are painted below it
+    setBackgroundRole(QPalette::Window);
     setToolTip(QTabBar::tr("All panels"));
     setAccessibleName(toolTip());
     hide();

@@ -97,6 +97,7 @@ private slots:
     void aMaximizedTimelineIsNotTheSavedLayout();
     void theStepsCanBeCollapsed();
     void noPanelKeepsTheFocusWhenItIsHidden();
+    void aDoubleClickOnATabMakesThePanelsTall();
     void allTabsCanBeReached_data();
     void allTabsCanBeReached();
 };
@@ -123,7 +124,10 @@ void WindowLayoutTest::theTimelineGetsItsShareOfTheWindow()
     QFETCH(double, share);
     App app(size);
     openTrace(app);
-    QCOMPARE(app.window.size(), size); // nothing needs more space
+    QStringList widths;
+    for (const auto* dock : app.window.findChildren<QDockWidget*>())
+        widths << QString("%1 %2").arg(dock->objectName()).arg(dock->minimumSizeHint().width());
+    QVERIFY2(app.window.size() == size, qPrintable(widths.join(", "))); // nothing needs more space
     QVERIFY(!isAnyShown(app, Qt::LeftDockWidgetArea));
     QVERIFY(isAnyShown(app, Qt::RightDockWidgetArea));
     QVERIFY(isAnyShown(app, Qt::BottomDockWidgetArea));
@@ -319,6 +323,29 @@ void WindowLayoutTest::noPanelKeepsTheFocusWhenItIsHidden()
     QTRY_VERIFY(find<QWidget>(&app.window, "dock:ops")->isAncestorOf(app.window.focusWidget()));
     action(app, "bottomPanels")->trigger();
     QCOMPARE(app.window.focusWidget(), static_cast<QWidget*>(canvas(app)));
+}
+
+void WindowLayoutTest::aDoubleClickOnATabMakesThePanelsTall()
+{
+    App app({1366, 768});
+    openTrace(app);
+    auto* dock = find<QDockWidget>(&app.window, "dock:memory");
+    dock->raise();
+    QTabBar* bar = nullptr;
+    for (auto* tabs : app.window.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly))
+        if (!bar || tabs->count() > bar->count())
+            bar = tabs;
+    const int low = dock->height();
+    QVERIFY(low < 200);
+    const auto doubleClick = [&] {
+        QTest::mouseDClick(bar, Qt::LeftButton, Qt::NoModifier, bar->tabRect(bar->currentIndex()).center());
+        QCoreApplication::processEvents();
+    };
+    doubleClick();
+    QTRY_VERIFY2(dock->height() > 330, qPrintable(QString::number(dock->height())));
+    doubleClick();
+    QTRY_COMPARE(dock->height(), low);
+    QCOMPARE(app.window.size(), QSize(1366, 768));
 }
 
 void WindowLayoutTest::allTabsCanBeReached_data()
