@@ -2,11 +2,15 @@
 // that answers it, painted into an image by the widget itself on one thread. Traces of 10 thousand to 10 million slices
 // are measured in one run, the same gestures on each; 60 frames a second leave 16.7 ms.
 //
-//   timeline_bench [--sizes 10000,1000000] [--frames 600] [--only zoom] [--png FILE]
+//   timeline_bench [--sizes 10000,1000000] [--frames 600] [--only zoom] [--png FILE] [--second]
 //
 // Per gesture and size: median, 95th and 99th percentile and largest frame by the wall clock, and the same of the
 // thread's own CPU time, which on a machine with other work differs; a histogram of all frames of a size. Where a hand
 // comes to rest after a zoom the picture is made exact: these frames are a gesture of their own.
+//
+// With --second, each gesture is also played with a second trace of the same size below the first, alternately: with a
+// timeline that stays where it is, and with one that moves along. The frames are those of the first timeline, so their
+// ratio says whether the second one slows it down; the time to paint the second one is a figure of its own.
 //
 // Two figures compare a trace with the first one. "× first" is the median frame against the first trace's. But a zoom
 // into a long trace passes more views that are full to the last pixel, and one into a short trace more that show ten
@@ -35,6 +39,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -69,8 +74,20 @@ struct Stage {
     std::vector<double> wall, cpu;
     std::vector<int> views; ///< how long each frame's is, see viewOf()
 
-    explicit Stage(std::shared_ptr<const profiler::Trace> trace)
+    /// A second timeline, which shares the height.
+    enum class Second { None, Still, Follows };
+    std::unique_ptr<app::TimelineCanvas> second;
+    std::vector<double> secondCpu; ///< ms to paint it
+    Second mode = Second::None;
+
+    explicit Stage(std::shared_ptr<const profiler::Trace> trace, Second with = Second::None) : mode(with)
     {
+        if (with != Second::None) {
+            second = std::make_unique<app::TimelineCanvas>();
+            second->resize(1920, 1080);
+            second->setTrace(trace);
+            second->show();
+        }
         canvas.resize(1920, 1080);
         canvas.setTrace(std::move(trace));
         canvas.show();
@@ -86,6 +103,12 @@ struct Stage {
         canvas.viewport()->render(&image);
         cpu.push_back(threadMs() - cpuBegin);
         wall.push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
+        if (mode == Second::Follows) {
+            const double secondBegin = threadMs();
+            second->showRange(canvas.scene().axis.visible());
+            second->viewport()->render(&image);
+            secondCpu.push_back(threadMs() - secondBegin);
+        }
         views.push_back(viewOf(canvas.scene().axis.visible()));
     }
     /// Views of the same number are alike: within a factor of four.
@@ -239,6 +262,31 @@ double againstAlike(const Stage& stage, const ByView& first)
     return Times(std::move(ratios)).at(0.5);
 }
 
+/// Each gesture without and with a second timeline, in turn, on one trace.
+void compareWithSecond(const std::shared_ptr<const profiler::Trace>& trace, int frames, const QString& only)
+{
+    constexpr int kRounds = 3;
+    for (const Gesture& gesture : kGestures) {
+        if (!QString(gesture.name).contains(only))
+            continue;
+        std::map<Stage::Second, std::vector<double>> cpu;
+        std::vector<double> painted;
+        for (int round = 0; round < kRounds; ++round)
+            for (const auto with : {Stage::Second::None, Stage::Second::Still, Stage::Second::Follows}) {
+                Stage stage(trace, with);
+                gesture.play(stage, frames / kRounds);
+                cpu[with].insert(cpu[with].end(), stage.cpu.begin(), stage.cpu.end());
+                painted.insert(painted.end(), stage.secondCpu.begin(), stage.secondCpu.end());
+            }
+        const Times alone(cpu[Stage::Second::None]), still(cpu[Stage::Second::Still]),
+            both(cpu[Stage::Second::Follows]);
+        std::printf("%-24s %10zu %9.2f %9.2f %9.2f %9.2f %8.2f %8.2f %9.2f\n", gesture.name, trace->sliceCount(),
+                    alone.at(0.5), alone.at(0.99), both.at(0.5), both.at(0.99), still.at(0.5) / alone.at(0.5),
+                    both.at(0.5) / alone.at(0.5), Times(std::move(painted)).at(0.5));
+        std::fflush(stdout);
+    }
+}
+
 constexpr std::array<double, 12> kBins = {0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 33, 1e9};
 
 std::array<std::size_t, kBins.size()> histogram(const std::vector<double>& times)
@@ -316,9 +364,17 @@ int main(int argc, char** argv)
     parser.addOption({"frames", "Frames a gesture.", "COUNT", "480"});
     parser.addOption({"only", "Gestures whose name holds this.", "TEXT"});
     parser.addOption({"png", "Draw the histograms, too.", "FILE"});
+    parser.addOption({"second", "Compare with a second trace open."});
     parser.process(application);
     const int frames = std::max(1, parser.value("frames").toInt());
 
+    if (parser.isSet("second")) {
+        std::printf("%-24s %10s %9s %9s %9s %9s %8s %8s %9s\n", "gesture", "slices", "cpu p50", "cpu p99", "with p50",
+                    "with p99", "× still", "× moving", "2nd p50");
+        for (const QString& size : parser.value("sizes").split(','))
+            compareWithSecond(test::trainingTraceOf(size.toULongLong()), frames, parser.value("only"));
+        return 0;
+    }
     std::printf("%-24s %10s %8s %8s %8s %8s %9s %9s %9s %9s %8s %8s\n", "gesture", "slices", "p50 ms", "p95 ms",
                 "p99 ms", "max ms", "cpu p50", "cpu p95", "cpu p99", "cpu max", "× first", "× alike");
     std::map<std::string, double> first;
