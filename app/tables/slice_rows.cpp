@@ -153,27 +153,41 @@ private:
 /// Finds the fields that at least one slice has; empty columns are left out.
 class FieldsSeen {
 public:
-    FieldsSeen(const FieldContext& context, std::vector<Field> all) : m_context(context), m_all(std::move(all))
+    FieldsSeen(const FieldContext& context, std::vector<Field> all)
+        : m_context(context), m_all(std::move(all)), m_looked(context.trace->stringCount())
     {
         for (const Field field : m_all)
             if (isOptional(field))
-                m_unseen.push_back(field);
+                (isOfName(field) ? m_unseenOfName : m_unseen).push_back(field);
     }
     void look(const Slice& slice)
     {
-        std::erase_if(m_unseen, [&](Field field) { return applies(m_context, slice, field); });
+        const auto isSeen = [&](Field field) { return applies(m_context, slice, field); };
+        std::erase_if(m_unseen, isSeen);
+        // What a name tells is looked up once per name: it costs more than the rest of a row.
+        if (m_unseenOfName.empty() || m_looked[slice.name.value])
+            return;
+        m_looked[slice.name.value] = true;
+        std::erase_if(m_unseenOfName, isSeen);
     }
     [[nodiscard]] std::vector<Field> fields() const
     {
         std::vector<Field> seen = m_all;
-        std::erase_if(
-            seen, [&](Field field) { return std::find(m_unseen.begin(), m_unseen.end(), field) != m_unseen.end(); });
+        for (const auto* unseen : {&m_unseen, &m_unseenOfName})
+            std::erase_if(
+                seen, [&](Field field) { return std::find(unseen->begin(), unseen->end(), field) != unseen->end(); });
         return seen;
     }
 
 private:
+    static bool isOfName(Field field)
+    {
+        return field == Field::Class || field == Field::Precision || field == Field::TensorCores;
+    }
+
     FieldContext m_context;
-    std::vector<Field> m_all, m_unseen;
+    std::vector<Field> m_all, m_unseen, m_unseenOfName;
+    std::vector<bool> m_looked; ///< by StringId
 };
 
 } // namespace

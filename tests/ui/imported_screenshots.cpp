@@ -6,11 +6,13 @@
 #include "tests/ui/photographer.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QDockWidget>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QFileInfo>
 #include <QLabel>
+#include <QTest>
 #include <QTimer>
 #include <QWheelEvent>
 #include <cstdio>
@@ -76,6 +78,16 @@ public:
         panel->compareWith(other.toStdString(), QFileInfo(other).fileName());
         await("the comparison", [panel] { return panel->findChild<QLabel*>("compareVerdict")->isVisible(); });
         take("compare");
+        // Low, the chart has hardly any space.
+        auto* dock = m_window.findChild<QDockWidget*>("dock:compare");
+        m_window.resizeDocks({dock}, {m_window.height() / 2}, Qt::Vertical);
+        auto* charts = panel->findChild<QComboBox*>("compareChartOf");
+        for (int i = 0; i < charts->count(); ++i) {
+            charts->setCurrentIndex(i);
+            emit charts->activated(i);
+            QTest::qWait(100);
+            take(QString("compare_chart_%1").arg(i));
+        }
     }
 
     /// The other trace beside this one, as a whole, at a step, and at a kernel of the step.
