@@ -16,6 +16,7 @@ namespace {
 
 // Times in µs.
 constexpr double kLaunch = 6;
+constexpr double kGap = 0.01; // so that rounded times of neighbours do not overlap
 constexpr double kBucketTransfer = 900, kTensorTransfer = 60, kStageTransfer = 30, kParameterTransfer = 50;
 constexpr int kBucketLayers = 4, kTensorLayers = 4;
 constexpr std::array<const char*, 6> kKernels = {
@@ -163,7 +164,7 @@ private:
         event(rank, "cuda_runtime", "cudaLaunchKernel", pidOf(rank), pidOf(rank), state.host + us - kLaunch - 1,
               state.host + us - 1,
               fmt::format("\"External id\": {}, \"cbid\": 211, \"correlation\": {}", external, correlation));
-        state.host += us + 0.01; // rounded times of neighbours must not overlap
+        state.host += us + kGap;
         return correlation;
     }
 
@@ -241,7 +242,7 @@ private:
         for (const int rank : members) {
             RankState& state = m_ranks[at(rank)];
             correlations.push_back(launch(rank, collective.op, jittered(state, m_options.operatorUs)));
-            begins.push_back(std::max({state.host, state.compute, state.comm}));
+            begins.push_back(std::max({state.host, state.compute, state.comm}) + kGap);
             last = std::max(last, begins.back());
         }
         const double end = last + jittered(m_ranks[at(members.front())], collective.transfer) * (slow ? 3 : 1);
@@ -446,6 +447,7 @@ private:
             computeLayer(rank, -1, 1, m_options.kernelUs / 3, "aten::_foreach_add_");
             state.host += 1;
             annotation(rank, "Optimizer.step#AdamW.step", begin, state.host);
+            state.host += kGap;
             const double end = std::max(state.host + 5, state.compute);
             event(rank, "cuda_runtime", "cudaStreamSynchronize", pidOf(rank), pidOf(rank), state.host, end,
                   fmt::format("\"cbid\": 131, \"correlation\": {}", state.correlation++));
