@@ -426,7 +426,7 @@ void MeasuredElsewhereTest::tuningNamesItsSubject()
     app_test::useScript("quick");
     bench.configuration.set(training("32"), "mine");
     app::TunePanel panel(&bench.tuning, &bench.configuration, &bench.document, &bench.journal, &bench.jobs,
-                         &bench.reports, nullptr);
+                         &bench.reports, &bench.runs, nullptr);
     panel.show();
     QSignalSpy ended(&bench.tuning, &app::TuningService::ended);
     bench.tuning.start(std::chrono::minutes(1));
