@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 namespace app::terminal {
-
-using namespace advisor;
 namespace {
 
 TEST(TextTable, AlignsByWhatIsShownNotByBytes)
