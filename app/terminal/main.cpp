@@ -466,8 +466,10 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->callback([&line, ops] {
         const bool isAlwaysOn = line.record.level == kAlwaysOn;
         if (isAlwaysOn && (ops->count() > 0 || !line.record.python || line.record.after > 0 ||
-                           line.record.seconds > 0 || line.record.patience > 0))
-            throw CLI::ValidationError("--level always-on excludes --ops, --no-python, --after, --for and --patience");
+                           line.record.seconds > 0 || line.record.patience > 0 || !line.record.steps.empty() ||
+                           !line.record.ranks.empty() || !line.record.maxSize.empty()))
+            throw CLI::ValidationError("--level always-on excludes --ops, --no-python, --after, --for, --steps, "
+                                       "--ranks, --max-size and --patience");
         if (!isAlwaysOn && line.record.captureSlow > 0)
             throw CLI::ValidationError("--capture-slow requires --level always-on");
         line.run = [&line](const Streams& s) { return app::terminal::record(line.record, s); };

@@ -318,6 +318,11 @@ std::string Remote::startScript() const
                                         {"--capture-slow", m_options.captureSlow}})
         if (seconds > 0)
             add(name, fmt::format("{}", seconds));
+    for (const auto& [name, text] : {std::pair{"--steps", &m_options.steps},
+                                     {"--ranks", &m_options.ranks},
+                                     {"--max-size", &m_options.maxSize}})
+        if (!text->empty())
+            add(name, *text);
     words.emplace_back("--");
     words.insert(words.end(), m_options.command.begin(), m_options.command.end());
     const std::string folder = m_options.hostFolder.empty() ? "" : "cd -- " + shellWord(m_options.hostFolder) + " && ";
