@@ -130,13 +130,21 @@ std::string textOf(const Trace& trace, std::string_view key, std::string_view ot
 std::vector<RingStep> stepsOf(const Trace& trace, std::size_t& all)
 {
     std::vector<analysis::Step> marks = analysis::stepMarks(trace, {});
-    std::erase_if(marks, [](const analysis::Step& step) { return step.partial; });
+    // Times of damaged files may be anything: differences of these cannot overflow.
+    const auto isPossible = [](std::int64_t ns) {
+        constexpr std::int64_t kMost = 4'000'000'000'000'000'000;
+        return ns > -kMost && ns < kMost;
+    };
+    std::erase_if(marks, [&](const analysis::Step& step) {
+        return step.partial || !isPossible(toNs(step.range.begin)) || !isPossible(toNs(step.range.end));
+    });
     all = marks.size();
     if (marks.size() > kMostRecent)
         marks.erase(marks.begin(), marks.end() - kMostRecent);
     if (marks.empty())
         return {};
-    const Nanoseconds toRealtime{numberOf(trace, "clock.realtime_minus_monotonic_ns", 0)};
+    const std::int64_t offset = numberOf(trace, "clock.realtime_minus_monotonic_ns", 0);
+    const Nanoseconds toRealtime{isPossible(offset) ? offset : 0};
     const TrackId track = trace.slice(marks.front().slice).id.track;
     std::vector<TraceTime> backward;
     const auto name = trace.findString("backward");

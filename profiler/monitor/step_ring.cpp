@@ -21,6 +21,8 @@ constexpr std::size_t kHeaderBytes = 4096, kTextAt = 64;
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
 constexpr std::uint32_t kCaptured = 1;
+// The year 2096: differences of times up to here cannot overflow.
+constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;
 
 #pragma pack(push, 1)
 struct Header {
@@ -135,6 +137,11 @@ RingOwner ownerOf(std::string_view text)
             .started = Nanoseconds(numberIn(about, "started_ns", 0))};
 }
 
+bool isPossible(std::int64_t time)
+{
+    return time >= 0 && time < kLatest;
+}
+
 bool isPossible(const Header& header, std::size_t bytes)
 {
     return bytes == sizeof header && std::string_view(header.magic, sizeof header.magic) == kMagic &&
@@ -179,10 +186,12 @@ Result<StepRing> readStepRing(const std::filesystem::path& path, std::size_t mos
     ring.minutes = header.minutes;
     const std::uint64_t stepsAt = kHeaderBytes + std::uint64_t{header.minuteSlots} * sizeof(MinuteRecord);
     for (const auto& record : newest<StepRecord>(file.get(), stepsAt, header.stepSlots, header.steps, mostSteps))
-        ring.newestSteps.push_back(stepOf(record));
+        if (isPossible(record.end))
+            ring.newestSteps.push_back(stepOf(record));
     for (const auto& record :
          newest<MinuteRecord>(file.get(), kHeaderBytes, header.minuteSlots, header.minutes, mostMinutes))
-        ring.newestMinutes.push_back(minuteOf(record));
+        if (isPossible(record.begin))
+            ring.newestMinutes.push_back(minuteOf(record));
     return ring;
 }
 
