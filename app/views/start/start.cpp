@@ -3,6 +3,7 @@
 #include "app/window/workbench.h"
 
 #include <QCoreApplication>
+#include <QScrollArea>
 
 namespace app::views {
 
@@ -10,8 +11,13 @@ namespace {
 
 QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new StartPage(&bench.notices, &bench.configuration, &bench.training, &bench.jobs, &bench.runs,
-                         &bench.document, &bench.machine, parent);
+    // Panels may be shown before the page is replaced by a trace: in a low window, the page must not need its height.
+    auto* area = new QScrollArea(parent);
+    area->setFrameShape(QFrame::NoFrame);
+    area->setWidgetResizable(true);
+    area->setWidget(new StartPage(&bench.notices, &bench.configuration, &bench.training, &bench.jobs, &bench.runs,
+                                  &bench.document, &bench.machine, area));
+    return area;
 }
 
 } // namespace
