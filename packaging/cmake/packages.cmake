@@ -13,7 +13,12 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The library for PyTorch's operators and the trainer use the LibTorch of pip's packages, which no Debian package has.
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${STEPSCOPE_TORCH_ROOT}/torch/lib" "${STEPSCOPE_TORCH_ROOT}/nvidia/cu13/lib")
+set(torch_root "${STEPSCOPE_TORCH_ROOT}")
+if(NOT torch_root)
+  execute_process(COMMAND "${CMAKE_SOURCE_DIR}/packaging/libtorch" --print OUTPUT_VARIABLE torch_root OUTPUT_STRIP_TRAILING_WHITESPACE
+                  ERROR_QUIET)
+endif()
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${torch_root}/torch/lib" "${torch_root}/nvidia/cu13/lib")
 set(CPACK_DEBIAN_STEPSCOPE_PACKAGE_NAME stepscope)
 set(CPACK_DEBIAN_STEPSCOPE_DESCRIPTION "profiler for PyTorch training
 Records training programs, shows on a timeline where the time of a step
