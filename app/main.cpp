@@ -69,7 +69,8 @@ Arguments parse(const QApplication& application)
 void reportFirstPaint(const app::MainWindow& window)
 {
     QObject::connect(&window, &app::MainWindow::firstPainted, &window, [] {
-        std::printf("first paint after %.1f ms\n", std::chrono::duration<double, std::milli>(profiler::os::processAge()).count());
+        std::printf("first paint after %.1f ms\n",
+                    std::chrono::duration<double, std::milli>(profiler::os::processAge()).count());
         std::fflush(stdout);
         std::_Exit(0);
     });

@@ -103,8 +103,7 @@ CallTree sampledTree(const Trace& trace, const SourceSamples& samples, const Cal
     SampledTree tree(trace, samples);
     const CallScope& scope = options.scope;
     const auto track = sampledTrack(trace);
-    const bool isInScope = scope.tracks.empty() || !track ||
-                           std::ranges::binary_search(scope.tracks, *track);
+    const bool isInScope = scope.tracks.empty() || !track || std::ranges::binary_search(scope.tracks, *track);
     if (options.time == CallTime::Host) {
         for (std::size_t i = 0; i < samples.samples.size() && isInScope && !stop.stop_requested(); ++i)
             if (const Nanoseconds time = within(samples.rangeOf(i), scope.window); time.count() > 0)

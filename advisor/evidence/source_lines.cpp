@@ -122,7 +122,7 @@ SourceLines sourceLines(const Trace& trace)
 
 struct SourceTimes::Data {
     SourceSamples samples;
-    std::optional<TrackId> thread; ///< the sampled one
+    std::optional<TrackId> thread;                             ///< the sampled one
     std::vector<std::pair<std::uint64_t, TraceTime>> launches; ///< by correlation id, sorted
 
     [[nodiscard]] const std::vector<std::size_t>* stackAt(TraceTime time) const

@@ -143,8 +143,9 @@ TimeRange SourceSamples::rangeOf(std::size_t sample) const
     const auto intervals = [&](double count) {
         return Nanoseconds(static_cast<std::int64_t>(std::max(intervalUs, 1.0) * 1000 * count));
     };
-    return {begin, sample + 1 == samples.size() ? begin + intervals(1)
-                                                : std::min(samples[sample + 1].time, begin + intervals(kMostIntervals))};
+    return {begin, sample + 1 == samples.size()
+                       ? begin + intervals(1)
+                       : std::min(samples[sample + 1].time, begin + intervals(kMostIntervals))};
 }
 
 const std::vector<std::size_t>* SourceSamples::stackOf(std::size_t sample) const

@@ -28,8 +28,8 @@ struct SourceSamples {
 
     std::vector<std::string> files;
     std::vector<Place> places;
-    std::vector<std::vector<std::size_t>> stacks; ///< places, innermost first
-    std::vector<Sample> samples;                  ///< by time
+    std::vector<std::vector<std::size_t>> stacks;               ///< places, innermost first
+    std::vector<Sample> samples;                                ///< by time
     std::vector<std::pair<std::size_t, LineAllocations>> exact; ///< by place
     AllocationSource allocations = AllocationSource::NotRecorded;
     double intervalUs = 0, costUs = 0;

@@ -122,9 +122,9 @@ struct ExperimentResult {
     LossCheck loss;                                 ///< whether the change's loss is not worse
     std::optional<LossAtEqualTime> lossAtEqualTime; ///< in a screening, and if the arms have different batches
     std::vector<LossesOfSeed> losses{}; ///< over time, for each seed; empty if the arms report no losses of steps
-    std::int64_t peakBytesA = 0, peakBytesB = 0;    ///< peak memory of all tensors, see protocol::TurnResult
-    Interval savedBytes;                            ///< measured saving a − b at the peak; only if the objective is
-                                                    ///< memory
+    std::int64_t peakBytesA = 0, peakBytesB = 0; ///< peak memory of all tensors, see protocol::TurnResult
+    Interval savedBytes;                         ///< measured saving a − b at the peak; only if the objective is
+                                                 ///< memory
     Verdict verdict = Verdict::Inconclusive;
     profiler::Message why;                ///< one sentence
     std::vector<profiler::Message> notes; ///< what else a reader has to know

@@ -34,7 +34,7 @@ public:
         SliceClass color = SliceClass::Other; ///< its fill
         Qt::PenStyle pen = Qt::SolidLine;     ///< of a line: colour is never the only cue
         bool hollow = false;                  ///< of dots
-        std::vector<Point> points{};            ///< by x
+        std::vector<Point> points{};          ///< by x
     };
     struct Content {
         Axis x, y;

@@ -198,17 +198,14 @@ void TraceDocument::setCompared(std::shared_ptr<const ComparedTrace> compared)
 
 void TraceDocument::setStepsByRepetition(bool on)
 {
-    m_analyser.setStepSource(
-        {.repetition = on, .range = {}, .marksOnly = !on, .rank = m_analyser.stepSource().rank});
+    m_analyser.setStepSource({.repetition = on, .range = {}, .marksOnly = !on, .rank = m_analyser.stepSource().rank});
     analyse();
 }
 
 void TraceDocument::setStepRange(const QString& name)
 {
-    m_analyser.setStepSource({.repetition = false,
-                              .range = name.toStdString(),
-                              .marksOnly = false,
-                              .rank = m_analyser.stepSource().rank});
+    m_analyser.setStepSource(
+        {.repetition = false, .range = name.toStdString(), .marksOnly = false, .rank = m_analyser.stepSource().rank});
     analyse();
 }
 

@@ -162,13 +162,13 @@ private:
     QString m_title;
     std::filesystem::path m_path;
     std::map<std::string, std::string> m_addedMetadata; ///< metadata of exported copies, see keepWithTrace()
-    bool m_training = false;                    ///< a training is writing the trace
-    bool m_following = false;                   ///< its trace is still being written or read
-    bool m_ownRun = false;                      ///< see isOwnRun()
-    QString m_recordingTitle;                   ///< of the recorded program
-    bool m_showingRecording = false;            ///< the trace is a preview of the recording
-    bool m_previewing = false;                  ///< the trace is a preview of the file being read
-    bool m_isPart = false;                      ///< only part of the file was read, and reading has ended
+    bool m_training = false;                            ///< a training is writing the trace
+    bool m_following = false;                           ///< its trace is still being written or read
+    bool m_ownRun = false;                              ///< see isOwnRun()
+    QString m_recordingTitle;                           ///< of the recorded program
+    bool m_showingRecording = false;                    ///< the trace is a preview of the recording
+    bool m_previewing = false;                          ///< the trace is a preview of the file being read
+    bool m_isPart = false;                              ///< only part of the file was read, and reading has ended
     mutable Selection m_selection;
     std::optional<profiler::Slice> m_selected; ///< the selected slice at the time of selection
     std::string m_selectedName;                ///< its name, because name ids differ between traces

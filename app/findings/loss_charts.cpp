@@ -166,9 +166,9 @@ XyChart::Content lossOfTraces(const TraceLoss& other, const TraceLoss& shown, Lo
     for (const TraceLoss* loss : {&other, &shown}) {
         XyChart::Series series = seriesOf(which++, loss->name);
         for (const TraceLoss::Point& point : loss->points) {
-            const double x = over == LossOver::Time    ? point.seconds
+            const double x = over == LossOver::Time        ? point.seconds
                              : over == LossOver::StepCount ? point.steps
-                                                       : point.steps * static_cast<double>(loss->samplesPerStep);
+                                                           : point.steps * static_cast<double>(loss->samplesPerStep);
             series.points.push_back({x, point.loss, point.loss, point.loss});
         }
         content.series.push_back(std::move(series));

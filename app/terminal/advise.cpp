@@ -136,7 +136,8 @@ std::string nextText(const profiler::Trace& trace, const std::vector<RuleAdvice>
     return text;
 }
 
-profiler::Error noSuchRank(const profiler::analysis::Facts& facts, std::int64_t wanted, const std::filesystem::path& file)
+profiler::Error noSuchRank(const profiler::analysis::Facts& facts, std::int64_t wanted,
+                           const std::filesystem::path& file)
 {
     std::string numbers;
     if (facts.rank)

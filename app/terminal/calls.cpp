@@ -37,7 +37,8 @@ Result<void> checkGrouping(const Trace& trace, const CallsOptions& options)
     if (options.by == "python")
         return profiler::fail<"calls.no_python", "the trace contains no Python functions">(
             Error::Code::NotFound, where,
-            "record the program with stepscope-cli record, or with torch.profiler.profile(with_stack=True), or group with "
+            "record the program with stepscope-cli record, or with torch.profiler.profile(with_stack=True), or group "
+            "with "
             "--by operator");
     if (options.by == "module")
         return profiler::fail<"calls.no_modules", "the trace contains no calls of nn.Module">(
@@ -75,12 +76,13 @@ Json toJson(const CallTree& tree, const CallsOptions& options)
     Json nodes = Json::array();
     for (std::uint32_t i = 1; i < tree.nodes.size(); ++i) {
         const CallNode& node = tree.nodes[i];
-        nodes.push_back({{"name", tree.name(node)},
-                         {"kind", profiler::activityName(node.kind)},
-                         {"parent", node.parent == 0 ? Json(nullptr) : Json(node.parent - 1)},
-                         {"self_us", us(node.self)},
-                         {"total_us", us(node.total)},
-                         {"calls", node.calls > 0 || tree.sampledEvery.count() == 0 ? Json(node.calls) : Json(nullptr)}});
+        nodes.push_back(
+            {{"name", tree.name(node)},
+             {"kind", profiler::activityName(node.kind)},
+             {"parent", node.parent == 0 ? Json(nullptr) : Json(node.parent - 1)},
+             {"self_us", us(node.self)},
+             {"total_us", us(node.total)},
+             {"calls", node.calls > 0 || tree.sampledEvery.count() == 0 ? Json(node.calls) : Json(nullptr)}});
     }
     return {{"schema", 1},
             {"by", options.by},
@@ -122,7 +124,8 @@ std::string toText(const CallTree& tree, const CallsOptions& options)
         ++rows;
         table.add({std::string(2 * depths[i], ' ') + shortened(tree.name(node), kMostNameWidth),
                    profiler::timeText(us(node.total)), profiler::shareText(share),
-                   node.self.count() > 0 ? profiler::timeText(us(node.self)) : "-", node.calls > 0 ? profiler::countText(node.calls) : "-"});
+                   node.self.count() > 0 ? profiler::timeText(us(node.self)) : "-",
+                   node.calls > 0 ? profiler::countText(node.calls) : "-"});
     }
     std::string text = fmt::format("{} {} time, {}", profiler::timeText(all), options.device ? "device" : "host",
                                    options.bottomUp ? "callers of each call by self time" : "calls by total time");

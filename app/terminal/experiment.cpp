@@ -69,9 +69,9 @@ tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const
         plan.changes.push_back({difference.key, difference.a, difference.b});
     // An explicit --measure always selects time as the objective.
     plan.objective = options.measure.empty() ? objectiveOf(plan.changes) : Objective::Time;
-    plan.measure = !options.measure.empty()          ? options.measure
+    plan.measure = !options.measure.empty()            ? options.measure
                    : plan.objective == Objective::Time ? measureOf(plan.changes)
-                                                     : "steps";
+                                                       : "steps";
     plan.budget = std::chrono::seconds(options.budgetSeconds);
     plan.horizon = std::chrono::seconds(options.horizonSeconds);
     plan.turn = std::chrono::milliseconds(options.turnMilliseconds);

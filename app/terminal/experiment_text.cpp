@@ -28,8 +28,7 @@ void printSaved(const ExperimentResult& result, std::ostream& out)
     if (!(memory ? result.savedBytes : result.savedUs).isKnown())
         return;
     const Interval& saved = memory ? result.savedBytes : result.savedUs;
-    const std::string whole =
-        memory ? bytesText(result.peakBytesA) + " peak tensor memory" : timeText(result.unitUsA);
+    const std::string whole = memory ? bytesText(result.peakBytesA) + " peak tensor memory" : timeText(result.unitUsA);
     if (saved.value >= 0) {
         out << fmt::format("saves {} of {}", measuredText(result), whole);
     } else {

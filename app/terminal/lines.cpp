@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRows = 40;  ///< in the text output; the JSON contains all
+constexpr std::size_t kMostRows = 40; ///< in the text output; the JSON contains all
 constexpr std::size_t kMostCode = 60; ///< characters of a line of code
 
 /// Ids of the findings that concern a line, by file and line.
@@ -110,7 +110,8 @@ private:
 /// For one line of a terminal.
 std::string shortened(std::string text)
 {
-    std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
     std::size_t characters = 0, end = 0;
     for (; end < text.size(); ++end)
         if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80 && ++characters > kMostCode)

@@ -187,13 +187,15 @@ void addReaders(CLI::App& app, CommandLine& line)
     diff->add_option("A", line.diff.a, "Trace before the change. A folder or a pattern in quotes: the ranks of one job")
         ->required();
     diff->add_option("B", line.diff.b, "Trace or job after the change")->required();
-    diff->add_option("--step", line.diff.step,
-                     "Compare this step of A, by its index, with the step of B that has the same index (or, if no index "
-                     "is the same, the same position)");
+    diff->add_option(
+        "--step", line.diff.step,
+        "Compare this step of A, by its index, with the step of B that has the same index (or, if no index "
+        "is the same, the same position)");
     addSteps(*diff, line.diff.steps);
     CLI::Option* limit =
-        diff->add_option("--fail-if-slower", line.diff.failIfSlower,
-                         "Exit with status 3 if steps of B take more time by over so many percent, or cannot be compared")
+        diff->add_option(
+                "--fail-if-slower", line.diff.failIfSlower,
+                "Exit with status 3 if steps of B take more time by over so many percent, or cannot be compared")
             ->type_name("PERCENT")
             ->check(notNegative())
             ->excludes("--step");
@@ -515,7 +517,8 @@ void addInstallation(CLI::App& app, CommandLine& line)
     doctor->callback(
         [&line] { line.run = [&line](const Streams& s) { return app::terminal::doctor(line.doctor, s); }; });
 
-    CLI::App* mcp = app.add_subcommand("mcp", "Serve assistants: the Model Context Protocol over standard input and output");
+    CLI::App* mcp =
+        app.add_subcommand("mcp", "Serve assistants: the Model Context Protocol over standard input and output");
     mcp->add_flag("--allow-run", line.mcp.allowRun, "Also offer the tools that run programs: record and experiment");
     mcp->callback([&line] { line.run = [&line](const Streams& s) { return serveMcp(line.mcp, s); }; });
 
@@ -534,9 +537,8 @@ void addInstallation(CLI::App& app, CommandLine& line)
     CLI::App* pages = app.add_subcommand("pages", "Write the manual pages and the shells' completion scripts");
     pages->group(""); // for the build, not for users
     pages->add_option("FOLDER", line.pages, "The share folder of an installation")->required();
-    pages->callback([&app, &line] {
-        line.run = [&app, &line](const Streams& s) { return writePages(app, line.pages, s); };
-    });
+    pages->callback(
+        [&app, &line] { line.run = [&app, &line](const Streams& s) { return writePages(app, line.pages, s); }; });
 }
 
 /// Output may still be buffered: a full disk is only noticed when the buffers are written.

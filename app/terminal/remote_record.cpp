@@ -318,9 +318,8 @@ std::string Remote::startScript() const
                                         {"--capture-slow", m_options.captureSlow}})
         if (seconds > 0)
             add(name, fmt::format("{}", seconds));
-    for (const auto& [name, text] : {std::pair{"--steps", &m_options.steps},
-                                     {"--ranks", &m_options.ranks},
-                                     {"--max-size", &m_options.maxSize}})
+    for (const auto& [name, text] :
+         {std::pair{"--steps", &m_options.steps}, {"--ranks", &m_options.ranks}, {"--max-size", &m_options.maxSize}})
         if (!text->empty())
             add(name, *text);
     words.emplace_back("--");

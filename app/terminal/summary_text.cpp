@@ -327,8 +327,9 @@ std::string detailedAnalysisText(const Trace& trace, const DetailedAnalysis& ana
 std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + ranksText(summary) + stepsText(trace, summary) + partsText(summary) +
-           betweenText(summary.between) + breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(trace, summary) +
-           programText(trace) + (summary.detailed ? detailedAnalysisText(trace, *summary.detailed) : std::string());
+           betweenText(summary.between) + breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) +
+           memoryText(trace, summary) + programText(trace) +
+           (summary.detailed ? detailedAnalysisText(trace, *summary.detailed) : std::string());
 }
 
 } // namespace app::terminal

@@ -47,7 +47,8 @@ Facts analyseOne(const Trace& trace, std::vector<Step> steps, const std::stop_to
 
 } // namespace
 
-Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop, std::optional<std::int64_t> wanted)
+Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop,
+              std::optional<std::int64_t> wanted)
 {
     const std::vector<Rank> ranks = ranksOf(trace, steps);
     if (ranks.empty())
@@ -59,8 +60,8 @@ Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token
     else if (trace.track(steps.front().slice.track).pid != rank.process) // inferred steps belong to one process
         steps = rank.steps.empty() ? detectSteps(*rank.trace).steps : rank.steps;
     Facts facts = analyseOne(*rank.trace, std::move(steps), stop);
-    facts.rank = AnalysedRank{rank.trace,   rank.number,        rank.name,
-                              ranks.size(), rank.sharesDevices, chosen != ranks.end()};
+    facts.rank =
+        AnalysedRank{rank.trace, rank.number, rank.name, ranks.size(), rank.sharesDevices, chosen != ranks.end()};
     for (const Rank& each : ranks) {
         const StepStatistics statistics = stepStatistics(each.steps);
         facts.rank->all.push_back({each.number, each.name, statistics.count, statistics.steadyMeanUs});

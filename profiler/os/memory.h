@@ -33,8 +33,8 @@ std::uint64_t physicalMemory();
 /// Memory that this process occupies now, in bytes; 0 if unknown.
 std::uint64_t residentMemory();
 /// Keeps freed blocks below 32 MiB for the next allocation instead of returning them to the system, which would have to
-/// clear their pages again: 5 % less processor time for reading 1 M events. For programs that end after their work. Call
-/// it before other threads exist.
+/// clear their pages again: 5 % less processor time for reading 1 M events. For programs that end after their work.
+/// Call it before other threads exist.
 void keepFreedMemory();
 /// The most memory that this process has occupied so far, in bytes.
 std::uint64_t peakResidentMemory();

@@ -46,10 +46,10 @@ ExitStatus exitStatus(int waited);
 /// A program to start as a child of this process. Its standard streams and its working directory are those of this
 /// process, its environment is the current one, and SIGPIPE has its default effect.
 struct ChildSpec {
-    std::string program;             ///< a path, or a name that is searched for in PATH
-    std::vector<std::string> words;  ///< its name and its arguments
-    bool hasInput = true;            ///< otherwise, standard input is empty
-    bool hasErrors = true;           ///< otherwise, standard error is discarded
+    std::string program;            ///< a path, or a name that is searched for in PATH
+    std::vector<std::string> words; ///< its name and its arguments
+    bool hasInput = true;           ///< otherwise, standard input is empty
+    bool hasErrors = true;          ///< otherwise, standard error is discarded
     /// Descriptors that replace the standard streams; −1: that of this process. The caller closes its copies.
     int input = -1, output = -1, errors = -1;
     std::vector<int> inherited = {}; ///< descriptors above 2 that it inherits under the same numbers

@@ -92,8 +92,10 @@ TEST(ProgramVerdicts, AnOptimizerIsImplementedAsItsClassAllows)
     const auto adviceFor = [](const std::string& optimizer) {
         std::string document(kDocument);
         document.replace(document.find("torch.optim.Adam\""), 17, "torch.optim." + optimizer + '"');
-        std::string steps = "meta program " + document + "\nmeta host.cpu some processor\nrepeat 12 every 1000\n  main\n"
-                            "    step 0 0 1000\n    phase forward 0 400\n    op aten::conv2d 0 400\n    phase optimizer 500 400\n";
+        std::string steps =
+            "meta program " + document +
+            "\nmeta host.cpu some processor\nrepeat 12 every 1000\n  main\n"
+            "    step 0 0 1000\n    phase forward 0 400\n    op aten::conv2d 0 400\n    phase optimizer 500 400\n";
         for (int i = 0; i < 100; ++i)
             steps += "    op aten::mul_ " + std::to_string(500 + 4 * i) + " 3\n";
         for (auto& row : advisor::advise(*traceFromText(steps + "end\n"), nullptr))
@@ -197,17 +199,19 @@ TEST(ProgramVerdicts, OtherSettingsGiveOtherVerdicts)
 // pytorch/examples word_language_model updates its parameters in a loop and cuts its batches out of one tensor.
 TEST(ProgramVerdicts, AProgramWithoutOptimizerAndLoaderHasNothingToChangeThere)
 {
-    const auto advice = advised(R"({"schema":1,"script":"/p/train.py","cwd":"/p","argv":["python","train.py"],"objects":[],)"
-                                R"("loss":{"count":40,"nan":0,"inf":0}})");
-    for (const char* key : {"optimizer.fused", "optimizer.kind", "optimizer.lr_scaling", "optimizer.weight_decay",
-                            "schedule.kind"}) {
+    const auto advice =
+        advised(R"({"schema":1,"script":"/p/train.py","cwd":"/p","argv":["python","train.py"],"objects":[],)"
+                R"("loss":{"count":40,"nan":0,"inf":0}})");
+    for (const char* key :
+         {"optimizer.fused", "optimizer.kind", "optimizer.lr_scaling", "optimizer.weight_decay", "schedule.kind"}) {
         EXPECT_EQ(advice.at(key).state, State::Silent) << key;
         EXPECT_THAT(advice.at(key).reason, profiler::test::hasId("program.optimizer.none")) << key;
     }
     for (const char* key : {"loader.persistent_workers", "loader.prefetch_factor"})
         EXPECT_EQ(advice.at(key).state, State::Silent) << key;
     // Before the first backward pass nothing shows how the program trains.
-    const auto early = advised(R"({"schema":1,"script":"/p/train.py","cwd":"/p","argv":["python","train.py"],"objects":[]})");
+    const auto early =
+        advised(R"({"schema":1,"script":"/p/train.py","cwd":"/p","argv":["python","train.py"],"objects":[]})");
     EXPECT_EQ(early.at("optimizer.kind").state, State::CannotTell);
 }
 
@@ -367,19 +371,19 @@ TEST(SampledCalls, AreTheStacksOfTheUsersLines)
 
 TEST(SampledCalls, HaveTheDeviceWorkThatTheirLinesLaunched)
 {
-    const auto trace = traceFromText(
-        std::string(kLines) + "\ndevice 0 GPU\nmain\n  step 0 0 9000\n  call cudaLaunchKernel 1500 10 corr=1\n"
-                              "  call cudaLaunchKernel 3500 10 corr=2\n  call cudaLaunchKernel 8500 10 corr=3\n"
-                              "stream 0 7\n  kernel k 6000 70 corr=1\n  kernel k 7000 30 corr=2\n"
-                              "  kernel late 8600 20 corr=3\n");
+    const auto trace = traceFromText(std::string(kLines) +
+                                     "\ndevice 0 GPU\nmain\n  step 0 0 9000\n  call cudaLaunchKernel 1500 10 corr=1\n"
+                                     "  call cudaLaunchKernel 3500 10 corr=2\n  call cudaLaunchKernel 8500 10 corr=3\n"
+                                     "stream 0 7\n  kernel k 6000 70 corr=1\n  kernel k 7000 30 corr=2\n"
+                                     "  kernel late 8600 20 corr=3\n");
     profiler::analysis::CallTreeOptions options{.by = profiler::analysis::CallGrouping::Python,
                                                 .time = profiler::analysis::CallTime::Device};
     EXPECT_THAT(nodesOf(advisor::callTree(*trace, options)),
                 ElementsAre("0 /p/train.py(3): main 100 0 0", "1 /p/train.py(9): loss 70 0 0", "2 k 70 70 1",
                             "1 /p/train.py(12): load 30 0 0", "2 k 30 30 1", "0 launch not recorded 20 0 0",
                             "1 late 20 20 1"));
-    options.scope.window = {{profiler::TraceTime(std::chrono::milliseconds(3)),
-                             profiler::TraceTime(std::chrono::milliseconds(4))}};
+    options.scope.window = {
+        {profiler::TraceTime(std::chrono::milliseconds(3)), profiler::TraceTime(std::chrono::milliseconds(4))}};
     EXPECT_THAT(nodesOf(advisor::callTree(*trace, options)),
                 ElementsAre("0 /p/train.py(3): main 30 0 0", "1 /p/train.py(12): load 30 0 0", "2 k 30 30 1"));
 }

@@ -16,10 +16,10 @@ struct StoryAnswers {
     std::int64_t slowStep = 9;       ///< waits for data
     std::string kernel;              ///< full name of the longest kernel
     std::int64_t kernelNs = 0, gapNs = 0;
-    std::uint64_t correlation = 0;    ///< of the kernel and its launch
+    std::uint64_t correlation = 0;     ///< of the kernel and its launch
     std::string line = "model.py(88)"; ///< the Python line that launched it
-    std::int64_t copyNs = 0;          ///< total of all aten::copy_
-    std::int64_t pageable = 0;        ///< pageable copies above 1 MB
+    std::int64_t copyNs = 0;           ///< total of all aten::copy_
+    std::int64_t pageable = 0;         ///< pageable copies above 1 MB
 };
 
 /// A training like the ones that PyTorch's profiler records with stacks: steps, phases, Python functions, operators and

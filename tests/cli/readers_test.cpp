@@ -85,13 +85,14 @@ TEST(Summarize, HasTheFieldsThatProgramsRead)
     const Folder folder;
     const Json json = jsonOf(run({"summarize", folder.trace("a.sstrace", kCpuRun), "--json"}));
     EXPECT_THAT(keys(json), ElementsAre("schema", "source", "counts", "kernel_time_us", "kernels_under_10us", "memcpy",
-                                        "devices", "steps", "versions", "breakdown", "loader", "comm", "sync", "idle",
-                                        "top_kernels", "memory", "data_loss", "program"));
+                                        "devices", "steps", "between_steps", "versions", "breakdown", "loader", "comm",
+                                        "sync", "idle", "top_kernels", "memory", "data_loss", "program"));
     EXPECT_EQ(json["schema"], 1);
     EXPECT_THAT(keys(json["source"]), ElementsAre("format", "devices", "rank", "world_size"));
     EXPECT_THAT(keys(json["counts"]), ElementsAre("events", "kernel", "memcpy", "memset", "runtime", "cpu_op", "nvtx"));
     EXPECT_THAT(keys(json["steps"]), ElementsAre("count", "mean_us", "median_us", "p90_us", "min_us", "max_us",
                                                  "steady_mean_us", "list_us"));
+    EXPECT_THAT(keys(json["between_steps"]), ElementsAre("span_us", "time_us", "phases", "other_us"));
     EXPECT_THAT(keys(json["versions"]), ElementsAre("cuda_driver", "cuda_runtime", "cudnn", "nccl", "cupti", "torch"));
     EXPECT_THAT(keys(json["breakdown"]), ElementsAre("kernel", "communication", "memcpy", "memset", "runtime",
                                                      "data_loader", "cpu_op", "other"));
@@ -382,10 +383,11 @@ TEST(Lines, HaveTheirCodeAsLongAsTheFileIsTheRecordedOne)
                           {"script", script},
                           {"files", {{{"path", script}, {"sha256", kHash}, {"lines", 4}}}}};
     const auto path = folder.trace(
-        "t.sstrace", "meta program " + program.dump() +
-                         "\nmeta lines {\"schema\":1,\"interval_us\":1000,\"begin_ns\":0,\"files\":[\"" + script +
-                         R"("],"places":[[0,3,"main"],[0,4,"main"]],"stacks":[[0],[1,0]],"samples":[0,0,1,1000,0,1000]})"
-                         "\nmain\n  step 0 0 3000\n");
+        "t.sstrace",
+        "meta program " + program.dump() +
+            "\nmeta lines {\"schema\":1,\"interval_us\":1000,\"begin_ns\":0,\"files\":[\"" + script +
+            R"("],"places":[[0,3,"main"],[0,4,"main"]],"stacks":[[0],[1,0]],"samples":[0,0,1,1000,0,1000]})"
+            "\nmain\n  step 0 0 3000\n");
     const Json json = jsonOf(run({"lines", path.string(), "--json"}));
     EXPECT_EQ(json["lines"][0]["code"], "for inputs in loader:");
     EXPECT_EQ(json["lines"][1]["code"], "loss = train(inputs)");

@@ -3,7 +3,8 @@
 #include <cstdio>
 #include <filesystem>
 
-/// Writes the simulated samples as PyTorch's profiler would: launch_bound/rank0.json and late_rank/rank0.json to rank7.json.
+/// Writes the simulated samples as PyTorch's profiler would: launch_bound/rank0.json and late_rank/rank0.json to
+/// rank7.json.
 int main(int argc, char** argv)
 {
     if (argc != 2) {

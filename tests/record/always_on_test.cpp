@@ -156,15 +156,15 @@ TEST(AlwaysOn, RanksOfAJobCaptureTheSameSteps)
 {
     const Folder folder;
     // Both ranks are at the same step at the same time, as ranks that communicate are.
-    const auto script = folder.write(
-        "train.py", "import os, sys, time\nimport stepscope\nbegin = float(sys.argv[1])\nnumber = 0\n"
-                    "while number < 6000 and not os.path.exists('" +
-                        (folder / "stop").string() +
-                        "'):\n    time.sleep(max(0, begin + 0.01 * number - time.time()))\n"
-                        "    with stepscope.step():\n        time.sleep(0.002)\n    number += 1\n");
-    const auto launch = folder.write(
-        "launch.sh", "export WORLD_SIZE=2\nbegin=$(($(date +%s) + 2))\nfor RANK in 0 1; do export RANK; " +
-                         std::string(PYTHON) + " " + script.string() + " $begin & done\nwait\n");
+    const auto script =
+        folder.write("train.py", "import os, sys, time\nimport stepscope\nbegin = float(sys.argv[1])\nnumber = 0\n"
+                                 "while number < 6000 and not os.path.exists('" +
+                                     (folder / "stop").string() +
+                                     "'):\n    time.sleep(max(0, begin + 0.01 * number - time.time()))\n"
+                                     "    with stepscope.step():\n        time.sleep(0.002)\n    number += 1\n");
+    const auto launch =
+        folder.write("launch.sh", "export WORLD_SIZE=2\nbegin=$(($(date +%s) + 2))\nfor RANK in 0 1; do export RANK; " +
+                                      std::string(PYTHON) + " " + script.string() + " $begin & done\nwait\n");
     const std::string run = "'" + (folder / "run").string() + "'", cli = STEPSCOPE_CLI;
     const Ended ended = shell(folder, cli + " record --level always-on -o " + run + " -- sh " + launch.string() +
                                           " 2> /dev/null & until " + cli + " watch --once --json " + run +

@@ -68,7 +68,7 @@ TEST(Record, TheCommandsStatusIsPassedOnAndSaid)
     Ended ended = record(folder, kProgram + " _exit");
     EXPECT_EQ(ended.status, 3);
     EXPECT_THAT(ended.err, HasSubstr("the command exited with status 3"));
-    EXPECT_THAT(ended.err, HasSubstr("did not end its trace"));
+    EXPECT_THAT(ended.err, testing::Not(HasSubstr("did not end its trace"))) << "without a GPU, nothing is lost";
     ended = record(folder, kProgram + " crash");
     EXPECT_EQ(ended.status, 128 + 11);
     EXPECT_THAT(ended.err, HasSubstr("was killed by signal 11"));

@@ -25,7 +25,7 @@ struct JobTraceOptions {
     int layers = 16;        ///< kernels in a forward pass; twice as much time in the backward pass
     int extraOperators = 0; ///< operators without kernels per layer
     unsigned seed = 1;
-    double jitter = 0.01; ///< relative standard deviation of all durations
+    double jitter = 0.01;                   ///< relative standard deviation of all durations
     double kernelUs = 300, operatorUs = 40; ///< of a layer: on the device in the forward pass, and on the host
     double dataWaitUs = 200;                ///< of a step
 

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <cstdio>
 
-// Drives the real app with the real trainer and takes the screenshots of the README and the book, in light and dark, and
-// the frames of the README's animated picture.
+// Drives the real app with the real trainer and takes the screenshots of the README and the book, in light and dark,
+// and the frames of the README's animated picture.
 namespace {
 
 class RunPhotographer : private ui::Photographer {
@@ -96,7 +96,8 @@ private:
     {
         constexpr int kWidth = 960;
         QDir().mkpath(m_folder + "/frames");
-        const QString file = QString("%1/frames/%2_%3.png").arg(m_folder).arg(m_frames++, 2, 10, QChar('0')).arg(hundredths);
+        const QString file =
+            QString("%1/frames/%2_%3.png").arg(m_folder).arg(m_frames++, 2, 10, QChar('0')).arg(hundredths);
         if (!m_window.grab().toImage().scaledToWidth(kWidth, Qt::SmoothTransformation).save(file))
             qFatal("%s cannot be written", qPrintable(file));
     }

@@ -468,12 +468,11 @@ std::optional<FlamePanel::Plan> FlamePanel::plan(QString& whyNot) const
         if (plan.part.options.by == CallGrouping::Operator)
             return nothing(tr("The trace contains no activity of host threads. Record operators or CUDA calls to see "
                               "calls here."));
-        return nothing(
-            plan.part.options.by == CallGrouping::Python
-                ? tr("The trace contains no Python functions. Record the program with Stepscope, or with "
-                     "torch.profiler.profile(with_stack=True), or choose Operators above.")
-                : tr("The trace contains no calls of nn.Module. Record it with "
-                     "torch.profiler.profile(with_stack=True), or choose Operators above."));
+        return nothing(plan.part.options.by == CallGrouping::Python
+                           ? tr("The trace contains no Python functions. Record the program with Stepscope, or with "
+                                "torch.profiler.profile(with_stack=True), or choose Operators above.")
+                           : tr("The trace contains no calls of nn.Module. Record it with "
+                                "torch.profiler.profile(with_stack=True), or choose Operators above."));
     }
     const std::vector<Step>& steps = analysed->facts.steps;
     switch (Scope(m_scope->currentIndex())) {

@@ -58,8 +58,8 @@ QString outcomeText(const RunOutcome& outcome)
 } // namespace
 
 StartPage::StartPage(Notices* notices, ConfigurationModel* configuration, TrainingService* training,
-                     const JobGuard* jobs, const RunStore* runs, TraceDocument* document,
-                     const MachineState* machine, QWidget* parent)
+                     const JobGuard* jobs, const RunStore* runs, TraceDocument* document, const MachineState* machine,
+                     QWidget* parent)
     : QWidget(parent), m_notices(notices), m_configuration(configuration), m_training(training), m_jobs(jobs),
       m_runs(runs), m_document(document), m_machine(machine), m_missing(new QLabel(this))
 {
