@@ -53,7 +53,8 @@ class Program:
 
 class AlwaysOnTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        # A capture that is being started may still write into it.
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         self.path = os.path.join(self.folder, "rank0.steps")
