@@ -14,8 +14,9 @@ namespace {
 Ended recordTraining(const Folder& folder, int ranks, const std::string& arguments, const std::string& options = {})
 {
     return shell(folder, std::string(STEPSCOPE_CLI) + " record --ops -o '" + (folder / "job").string() + "/' " +
-                             options + " -- " + PYTHON_WITH_TORCH + " -m torch.distributed.run --nproc-per-node " +
-                             std::to_string(ranks) + " " + SCRIPTS + "/ranks_train.py " + arguments);
+                             options + " -- " + PYTHON_WITH_TORCH +
+                             " -m torch.distributed.run --standalone --nproc-per-node " + std::to_string(ranks) + " " +
+                             SCRIPTS + "/ranks_train.py " + arguments);
 }
 
 nlohmann::json summaryOf(const Folder& folder, const std::string& trace)
