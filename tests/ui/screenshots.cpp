@@ -78,15 +78,27 @@ private:
             return verdict && verdict->isVisible();
         });
         take("compare");
+        m_bench.job.open({sample("late_rank")});
+        await("the job", [this] { return m_bench.job.isOpen() && !m_bench.job.isLoading(); });
+        awaitAnalysis();
+        m_bench.job.setTimeline(app::JobTimeline::ByRank);
+        await("all ranks", [this] { return m_bench.job.timeline() == app::JobTimeline::ByRank; });
+        awaitAnalysis();
+        take("job");
     }
 
-    void openSample(const QString& id)
+    static std::filesystem::path sample(const QString& id)
     {
         const auto samples = app::allSamples();
         const auto file = app::sampleFile(*std::ranges::find(samples, id, &app::Sample::id));
         if (!file)
             qFatal("%s", file.error().message().c_str());
-        m_bench.document.openTrace(*file);
+        return *file;
+    }
+
+    void openSample(const QString& id)
+    {
+        m_bench.document.openTrace(sample(id));
         awaitAnalysis();
     }
 
