@@ -42,7 +42,7 @@ MeasurementBox::MeasurementBox(QWidget* parent)
       m_detail(makeTextLabel("measured", this)), m_lossOver(new QComboBox(this)),
       m_loss(new XyChart(QStringLiteral("loss"), this)), m_stop(makeButton("stopMeasuring", tr("Stop"), this)),
       m_keep(makeButton("keep", tr("Keep"), this)), m_undo(makeButton("undo", tr("Undo"), this)),
-      m_again(makeButton("runAgain", tr("Run again with the change"), this))
+      m_again(makeButton("runAgain", tr("Run again"), this))
 {
     QFont font = m_headline->font();
     font.setWeight(QFont::DemiBold);
@@ -58,6 +58,7 @@ MeasurementBox::MeasurementBox(QWidget* parent)
     m_keep->setProperty("primary", true);
     m_again->setProperty("primary", true);
     m_again->setIcon(icon("start", QPalette::HighlightedText));
+    m_again->setToolTip(tr("Run the training again with the change"));
     m_stop->setIcon(icon("stop"));
     auto* buttons = new QHBoxLayout;
     for (QPushButton* button : {m_stop, m_keep, m_again, m_undo})
