@@ -25,6 +25,8 @@ Records training programs, shows on a timeline where the time of a step
 goes, proposes changes, and measures whether they pay.")
 set(CPACK_DEBIAN_STEPSCOPE_PACKAGE_RECOMMENDS "qt6-wayland, python3")
 set(CPACK_DEBIAN_STEPSCOPE_PACKAGE_SUGGESTS "stepscope-trainer, git")
+set(CPACK_DEBIAN_STEPSCOPE_PACKAGE_CONTROL_EXTRA "${CMAKE_CURRENT_LIST_DIR}/../debian/prerm")
+set(CPACK_DEBIAN_STEPSCOPE_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_TRAINER_PACKAGE_NAME stepscope-trainer)
 set(CPACK_DEBIAN_TRAINER_DESCRIPTION "trainer of Stepscope
 Trains ready-made models on LibTorch, for trying changes without a program
