@@ -193,8 +193,10 @@ class Steps:
 
     def is_between(self):
         """Whether the optimizers of a step have stepped, and training has not gone on since."""
-        if self._marked or self._begin is None:
-            return not self._marked and self._count > 0
+        if self._marked:
+            return False
+        if self._begin is None:
+            return self._count > 0
         if self._stepped:
             return self._cycle.ends_with(tuple(self._stepped)) or self._is_alone()
         return not self._by_loader and not self._trains
