@@ -129,13 +129,13 @@ CallTree sampledTree(const Trace& trace, const SourceSamples& samples, const Cal
 
 } // namespace
 
-bool hasCalls(const Trace& trace, CallGrouping grouping)
+bool hasCallsOrSamples(const Trace& trace, CallGrouping grouping)
 {
     return profiler::analysis::hasCalls(trace, grouping) ||
            (grouping == CallGrouping::Python && !metadata(trace, "lines").empty());
 }
 
-CallTree callTree(const Trace& trace, const CallTreeOptions& options, const std::stop_token& stop)
+CallTree callsOrSamples(const Trace& trace, const CallTreeOptions& options, const std::stop_token& stop)
 {
     if (options.by == CallGrouping::Python && !profiler::analysis::hasCalls(trace, options.by))
         if (const auto samples = readSourceSamples(metadata(trace, "lines")))

@@ -31,7 +31,7 @@ CallGrouping groupingOf(std::string_view name)
 
 Result<void> checkGrouping(const Trace& trace, const CallsOptions& options)
 {
-    if (advisor::hasCalls(trace, groupingOf(options.by)))
+    if (advisor::hasCallsOrSamples(trace, groupingOf(options.by)))
         return {};
     const std::string where = options.trace.string();
     if (options.by == "python")
@@ -133,8 +133,8 @@ std::string toText(const CallTree& tree, const CallsOptions& options)
         text += fmt::format(", sampled every {}", profiler::timeText(us(tree.sampledEvery)));
     text += '\n' + table.text();
     if (left > 0)
-        text += fmt::format("  {} more calls are in the JSON (--json).\n",
-                            profiler::countText(static_cast<std::int64_t>(left)));
+        text += fmt::format("  {} more call{} in the JSON (--json).\n",
+                            profiler::countText(static_cast<std::int64_t>(left)), left == 1 ? " is" : "s are");
     return text;
 }
 
@@ -163,7 +163,7 @@ int calls(const CallsOptions& options, const Streams& streams)
     {
         ProgressLine progress("reading the calls");
         treeOptions.progress = [&](double share) { progress.show(share); };
-        tree = advisor::callTree(**trace, treeOptions, progress.stop());
+        tree = advisor::callsOrSamples(**trace, treeOptions, progress.stop());
         if (progress.stop().stop_requested())
             return kInterrupted;
     }

@@ -355,18 +355,18 @@ TEST(SampledCalls, AreTheStacksOfTheUsersLines)
     using namespace std::chrono_literals;
     const auto trace = traceFromText(std::string(kLines) + "\nmain\n  step 0 0 4500\n  step 1 4500 4500\n");
     profiler::analysis::CallTreeOptions options{.by = profiler::analysis::CallGrouping::Python};
-    ASSERT_TRUE(advisor::hasCalls(*trace, options.by));
-    const auto all = advisor::callTree(*trace, options);
+    ASSERT_TRUE(advisor::hasCallsOrSamples(*trace, options.by));
+    const auto all = advisor::callsOrSamples(*trace, options);
     EXPECT_EQ(all.sampledEvery, 1ms);
     EXPECT_THAT(nodesOf(all), ElementsAre("0 /p/train.py(3): main 5000 0 0", "1 /p/train.py(9): loss 4000 3000 0",
                                           "2 /p/train.py(9): loss 1000 1000 0", "1 /p/train.py(12): load 1000 1000 0",
                                           "0 outside of the program's files 1000 1000 0"));
     options.scope.window = {{profiler::TraceTime(3500us), profiler::TraceTime(4500us)}};
-    EXPECT_THAT(nodesOf(advisor::callTree(*trace, options)),
+    EXPECT_THAT(nodesOf(advisor::callsOrSamples(*trace, options)),
                 ElementsAre("0 /p/train.py(3): main 500 0 0", "1 /p/train.py(12): load 500 500 0",
                             "0 outside of the program's files 500 500 0"));
     options.by = profiler::analysis::CallGrouping::Operator;
-    EXPECT_EQ(advisor::callTree(*trace, options).sampledEvery, 0ns) << "the others are recorded";
+    EXPECT_EQ(advisor::callsOrSamples(*trace, options).sampledEvery, 0ns) << "the others are recorded";
 }
 
 TEST(SampledCalls, HaveTheDeviceWorkThatTheirLinesLaunched)
@@ -378,22 +378,23 @@ TEST(SampledCalls, HaveTheDeviceWorkThatTheirLinesLaunched)
                                      "  kernel late 8600 20 corr=3\n");
     profiler::analysis::CallTreeOptions options{.by = profiler::analysis::CallGrouping::Python,
                                                 .time = profiler::analysis::CallTime::Device};
-    EXPECT_THAT(nodesOf(advisor::callTree(*trace, options)),
+    EXPECT_THAT(nodesOf(advisor::callsOrSamples(*trace, options)),
                 ElementsAre("0 /p/train.py(3): main 100 0 0", "1 /p/train.py(9): loss 70 0 0", "2 k 70 70 1",
                             "1 /p/train.py(12): load 30 0 0", "2 k 30 30 1", "0 launch not recorded 20 0 0",
                             "1 late 20 20 1"));
     options.scope.window = {
         {profiler::TraceTime(std::chrono::milliseconds(3)), profiler::TraceTime(std::chrono::milliseconds(4))}};
-    EXPECT_THAT(nodesOf(advisor::callTree(*trace, options)),
+    EXPECT_THAT(nodesOf(advisor::callsOrSamples(*trace, options)),
                 ElementsAre("0 /p/train.py(3): main 30 0 0", "1 /p/train.py(12): load 30 0 0", "2 k 30 30 1"));
 }
 
 TEST(SampledCalls, GiveWayToRecordedPythonFunctions)
 {
     const auto trace = traceFromText(std::string(kLines) + "\nmain\n  other \"train.py(1): main\" 0 9000\n");
-    const auto tree = advisor::callTree(*trace, {.by = profiler::analysis::CallGrouping::Python});
+    const auto tree = advisor::callsOrSamples(*trace, {.by = profiler::analysis::CallGrouping::Python});
     EXPECT_THAT(nodesOf(tree), ElementsAre("0 train.py(1): main 9000 9000 1"));
-    EXPECT_FALSE(advisor::hasCalls(*traceFromText("main\n op a 0 1\n"), profiler::analysis::CallGrouping::Python));
+    EXPECT_FALSE(
+        advisor::hasCallsOrSamples(*traceFromText("main\n op a 0 1\n"), profiler::analysis::CallGrouping::Python));
 }
 
 namespace {

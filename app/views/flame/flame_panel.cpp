@@ -464,7 +464,7 @@ std::optional<FlamePanel::Plan> FlamePanel::plan(QString& whyNot) const
     plan.part.options.stepRange = analysed->source.range;
     plan.order = Order(m_order->currentIndex());
     plan.name = m_name.toStdString();
-    if (!advisor::hasCalls(*trace, plan.part.options.by)) {
+    if (!advisor::hasCallsOrSamples(*trace, plan.part.options.by)) {
         if (plan.part.options.by == CallGrouping::Operator)
             return nothing(tr("The trace contains no activity of host threads. Record operators or CUDA calls to see "
                               "calls here."));
@@ -555,7 +555,7 @@ void FlamePanel::start()
                 options.progress = [&](double share) {
                     post([this, shown = kTreeShare * (first + share / parts)] { m_work.setProgress(shown); });
                 };
-                return std::make_shared<const CallTree>(advisor::callTree(*part.trace, options, stop));
+                return std::make_shared<const CallTree>(advisor::callsOrSamples(*part.trace, options, stop));
             };
             auto trees = std::make_shared<Trees>();
             trees->plan = plan;
