@@ -4,6 +4,8 @@
 #include "app/look/number_format.h"
 
 #include <QFontMetricsF>
+#include <QHelpEvent>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -71,6 +73,14 @@ void ChartFrame::paint(QPainter& painter, const TimelineTheme& theme,
         painter.fillRect(QRectF(std::round(x), plot.bottom() + 1, 1, 3), theme.border);
         painter.drawText(QPointF(left, plot.bottom() + 4 + metrics.ascent()), text);
     }
+}
+
+void showTip(const QHelpEvent& event, const QString& tip, QWidget* chart)
+{
+    if (tip.isEmpty())
+        QToolTip::hideText();
+    else
+        QToolTip::showText(event.globalPos(), Qt::convertFromPlainText(tip, Qt::WhiteSpaceNormal), chart);
 }
 
 double chartTop(double us)

@@ -9,6 +9,9 @@
 #include <span>
 #include <vector>
 
+class QHelpEvent;
+class QWidget;
+
 namespace app {
 
 /// The frame of a chart over steps: durations upwards from 0, steps to the right. Pure geometry except for paint().
@@ -32,6 +35,9 @@ struct ChartFrame {
 
 /// The label of a tick of an axis of durations: all ticks have the same unit and number of decimals.
 QString tickLabel(double us, double stepUs, double topUs);
+
+/// Shows a plain text at the pointer, wrapped if it is long; an empty one hides the tooltip.
+void showTip(const QHelpEvent& event, const QString& tip, QWidget* chart);
 
 /// A round duration for the upper edge of a chart with the largest value `us`.
 double chartTop(double us);

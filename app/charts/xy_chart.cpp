@@ -8,7 +8,6 @@
 
 #include <QHelpEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -281,11 +280,8 @@ bool XyChart::event(QEvent* event)
 {
     if (event->type() != QEvent::ToolTip)
         return QWidget::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    if (const QString tip = tipAt(help->pos()); tip.isEmpty())
-        QToolTip::hideText();
-    else
-        QToolTip::showText(help->globalPos(), Qt::convertFromPlainText(tip, Qt::WhiteSpaceNormal), this);
+    const auto& help = static_cast<const QHelpEvent&>(*event);
+    showTip(help, tipAt(help.pos()), this);
     return true;
 }
 

@@ -223,6 +223,7 @@ private:
     void end();
     void open(const char* action, const QString& file);
     void typeFile(const QString& file);
+    void goToTheSlowStep();
     void goTo(const char* view) { hand.press(find<QAction>(&app->window, QString("goTo:%1").arg(view))); }
     app::TablePanel* showTable(const char* view);
     void filter(app::TablePanel* table, const QString& text);
@@ -477,15 +478,20 @@ void StoryTest::sumAnOperator()
     QCOMPARE(cell(ops, 0, "Count"), app::formatCount(2 * answers.steps));
 }
 
-void StoryTest::compareTwoSteps()
+void StoryTest::goToTheSlowStep()
 {
-    begin("5. compare two steps");
     goTo("timeline");
     hand.press(Qt::Key_G, Qt::ControlModifier);
     QVERIFY(waitFor([this] { return app->window.findChild<QDialog*>("goTo") != nullptr; }));
     hand.type(QString("step %1").arg(answers.slowStep));
     hand.press(Qt::Key_Return);
     activate();
+}
+
+void StoryTest::compareTwoSteps()
+{
+    begin("5. compare two steps");
+    goToTheSlowStep();
     auto* dock = find<QDockWidget>(&app->window, "dock:flame");
     for (QTabBar* bar : app->window.findChildren<QTabBar*>())
         for (int i = 0; i < bar->count(); ++i)
@@ -532,12 +538,7 @@ void StoryTest::exportTheTable()
 void StoryTest::explainASlowStep()
 {
     begin("10. explain one slow step");
-    goTo("timeline");
-    hand.press(Qt::Key_G, Qt::ControlModifier);
-    QVERIFY(waitFor([this] { return app->window.findChild<QDialog*>("goTo") != nullptr; }));
-    hand.type(QString("step %1").arg(answers.slowStep));
-    hand.press(Qt::Key_Return);
-    activate();
+    goToTheSlowStep();
     auto* why = find<QToolButton>(&app->window, "whyIsThisStepSlow");
     QVERIFY(waitFor([why] { return why->isVisible(); }));
     hand.click(why);

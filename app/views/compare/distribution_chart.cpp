@@ -10,7 +10,6 @@
 
 #include <QHelpEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -91,11 +90,8 @@ bool DistributionChart::event(QEvent* event)
 {
     if (event->type() != QEvent::ToolTip)
         return QWidget::event(event);
-    const auto* help = static_cast<QHelpEvent*>(event);
-    if (const QString tip = tipAt(help->pos()); tip.isEmpty())
-        QToolTip::hideText();
-    else
-        QToolTip::showText(help->globalPos(), Qt::convertFromPlainText(tip, Qt::WhiteSpaceNormal), this);
+    const auto& help = static_cast<const QHelpEvent&>(*event);
+    showTip(help, tipAt(help.pos()), this);
     return true;
 }
 
