@@ -15,9 +15,9 @@ class QWidget;
 
 namespace app {
 
-/// The background work of a panel, and what the panel shows instead of its content meanwhile: a text, a progress bar
-/// and Cancel. Work is started only while the panel is in front; what was requested behind another tab starts when the
-/// panel comes to the front. GUI thread; a member of the panel.
+/// Runs a panel's work in the background. While it runs, the panel shows a progress bar and Cancel, and a text if it has
+/// no content yet. Work starts only while the panel is in front: if it is requested behind another tab, it waits until
+/// the panel comes to the front. GUI thread; a member of the panel.
 class PanelWork : public QObject {
     Q_OBJECT
 public:

@@ -373,8 +373,8 @@ void addPlace(CLI::App& record, RecordOptions& options)
     CLI::Option* through =
         record
             .add_option("--through", options.through,
-                        "The same through a command that runs another one elsewhere: 'docker exec -i "
-                        "NAME', 'srun --jobid N', 'kubectl exec -i POD --'")
+                        "Like --host, but through a command that runs another command elsewhere: "
+                        "'docker exec -i NAME', 'srun --jobid N', 'kubectl exec -i POD --'")
             ->type_name("COMMAND")
             ->excludes(host);
     record

@@ -318,7 +318,7 @@ void MainWindow::dropEvent(QDropEvent* event)
         m_bench->document.openFile(paths.front());
 }
 
-/// Asks whether a trace opens instead of the one on screen or beside it. A configuration is opened at once.
+/// Asks whether a trace replaces the one on screen or opens beside it. A configuration opens without a question.
 void MainWindow::openDropped(const QString& file)
 {
     m_dropped.start(

@@ -35,7 +35,7 @@ struct Workbench {
     RunStore runs{&notices};
     TraceDocument document{&notices, &runs};
     TracePair pair{&notices, &runs, &document}; ///< `document` and a second one beside it
-    JobDocument job{&notices, &document};       ///< of which `document` shows one rank
+    JobDocument job{&notices, &document};       ///< `document` shows its ranks
     TrainingService training{&notices, &configuration, &trust, &jobs, &runs, &document};
     JournalStore journal{&notices, &configuration, &document};
     ExperimentService experiments{&notices, &configuration, &trust, &jobs, &document, &journal, &training};

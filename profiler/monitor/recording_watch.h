@@ -20,7 +20,7 @@ enum class RankState : std::uint8_t {
     Alive,
     Ended,   ///< by itself
     Killed,  ///< it no longer lives, and has not written its end
-    Unknown, ///< the file system has no locks, so that nobody can tell
+    Unknown, ///< the file system does not support locks, so the state cannot be determined
 };
 /// "alive", "ended", "killed", "unknown".
 std::string_view stateName(RankState state);

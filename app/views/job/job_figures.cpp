@@ -74,7 +74,7 @@ double JobFigures::value(JobFigure figure, std::size_t rank, std::size_t step) c
     case JobFigure::Lateness:
         break;
     }
-    // Without a collective in the step, the rank is late for nobody.
+    // A rank without a collective in the step delays no other rank.
     const double late = figures.lateByStepUs[step];
     return std::isfinite(late) ? std::max(late, 0.0) : 0;
 }

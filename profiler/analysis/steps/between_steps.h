@@ -30,8 +30,8 @@ struct BetweenSteps {
 /// Below this share, the time between steps explains nothing about a run. Chosen.
 inline constexpr double kLeastBetweenSteps = 0.02;
 
-/// Phases are told apart only if they take at least kLeastBetweenSteps. Of nested phases, the outer one counts.
-/// O(phases · log).
+/// Phases are listed only if the share is at least kLeastBetweenSteps. The time of nested phases counts for the
+/// outermost one. O(phases · log).
 BetweenSteps betweenSteps(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

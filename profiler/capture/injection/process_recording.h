@@ -70,8 +70,8 @@ inline ThreadState& thisThread()
 Recorder* recorder();
 /// True if a recording is requested but its window has not started yet: until then, recorder() is null.
 bool isWaiting();
-/// The training loop of this process enters the steps that are to be recorded, and leaves them: the recording starts
-/// and ends. For the processes that it forks, see followSteps(). Only with STEPSCOPE_STEPS.
+/// Called when the training loop of this process enters or leaves the steps to record: starts or ends the recording.
+/// For processes that it forks, see followSteps(). Only with STEPSCOPE_STEPS.
 void enterSteps();
 void leaveSteps();
 /// In a process that a training loop has forked, such as a loader worker: starts or ends its recording if the loop has

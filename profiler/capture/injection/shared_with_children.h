@@ -20,8 +20,8 @@ SharedWithChildren& sharedWithChildren();
 
 /// The limits in the environment, read once. Values that cannot be read are ignored: the command has checked them.
 const RecordingLimits& recordingLimits();
-/// Whether this process is to be recorded: it is one of the chosen ranks, or no rank of a job. The first call in a
-/// process of another rank reports it to the command.
+/// True if this process is one of the chosen ranks, or not a rank of a job. In a process of any other rank, the first
+/// call reports the rank to the command.
 bool isChosenRank(const RecordingLimits& limits);
 
 } // namespace profiler::capture::injection
