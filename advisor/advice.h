@@ -1,14 +1,29 @@
 #pragma once
 
-#include "advisor/source_place.h"
 #include "profiler/model/message.h"
+#include "profiler/model/number_text.h"
 #include "profiler/model/trace.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
+/// A rule's verdict on a trace (Advice) and what it consists of: evidence, an expected saving, a change of a knob,
+/// places in the user's files.
 namespace advisor {
+
+/// A place in a user's file: a call, from its first to its last character.
+struct SourcePlace {
+    std::string file;     ///< absolute path
+    int line = 0;         ///< starting at 1
+    int endLine = 0;      ///< not before `line`
+    int column = 0;       ///< byte offset in the line
+    int endColumn = 0;    ///< in the last line; after the last character
+    std::string function; ///< the function that contains it: "main"
+    std::string what;     ///< description of the place: "DataLoader (training)"
+
+    friend bool operator==(const SourcePlace&, const SourcePlace&) = default;
+};
 
 using profiler::message;
 using profiler::Message;
@@ -88,5 +103,11 @@ struct Advice {
     /// What an experiment with this toggle should time: "steps", "epoch" or "validation".
     std::string measure = "steps";
 };
+
+/// The product's one number formatter, under the names that the advisor uses.
+using profiler::bytesText;
+using profiler::countText;
+using profiler::shareText;
+using profiler::timeText;
 
 } // namespace advisor

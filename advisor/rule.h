@@ -1,22 +1,92 @@
 #pragma once
 
 #include "advisor/advice.h"
-#include "advisor/evidence/op_walk.h"
-#include "advisor/prediction/time_parts.h"
-#include "profiler/analysis/device/launch_statistics.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/facts.h"
-#include "profiler/analysis/job/job_facts.h"
+#include "profiler/analysis/job/job_analysis.h"
 #include "profiler/analysis/replay/replay.h"
+#include "profiler/analysis/slice_queries.h"
 #include "profiler/model/registered.h"
+#include "profiler/model/trace.h"
 #include "trainer/config/training_config.h"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+/// Rules, their input, and the advice that all of them together give on a trace.
 namespace advisor {
+
+/// What a device did, or what it waited for. A set of parts is a sum of flags; claims are taken from its parts in this
+/// order.
+enum class TimePart : std::uint16_t {
+    None = 0,
+    Data = 1 << 0,          ///< idle while the program waits for a batch
+    Sync = 1 << 1,          ///< idle while the host waits for the device
+    Copy = 1 << 2,          ///< copies that no kernel hides, and idle time while the host waits for a copy
+    Launch = 1 << 3,        ///< idle with an empty launch queue while the host works, or between the launches of a step
+    Allocation = 1 << 4,    ///< idle while device memory is allocated or freed
+    Communication = 1 << 5, ///< communication that no compute hides, and idle time while the host communicates
+    WarmUp = 1 << 6,        ///< idle while kernel code is loaded, and during other one-time work of a process
+    Kernels = 1 << 7,       ///< compute; in a run on the CPU, everything except the wait for data
+    Unknown = 1 << 8,       ///< idle with work in the launch queue, after the last work, or without an event that
+                            ///< explains it
+};
+inline constexpr std::size_t kTimeParts = 9;
+
+constexpr TimePart operator|(TimePart a, TimePart b)
+{
+    return static_cast<TimePart>(static_cast<std::uint16_t>(a) | static_cast<std::uint16_t>(b));
+}
+constexpr bool contains(TimePart set, TimePart part)
+{
+    return (static_cast<std::uint16_t>(set) & static_cast<std::uint16_t>(part)) != 0;
+}
+/// The n-th part, in the order above.
+constexpr TimePart timePart(std::size_t index)
+{
+    return static_cast<TimePart>(1U << index);
+}
+/// "data", "sync", "copy", "launch", "allocation", "communication", "warm-up", "kernels", "unknown".
+std::string_view timePartName(TimePart part);
+
+/// All parts: for findings about whole steps.
+inline constexpr TimePart kWholeStep = static_cast<TimePart>((1U << kTimeParts) - 1);
+/// The parts that shrink if the host does less work or launches less.
+inline constexpr TimePart kHostWork = TimePart::Launch | TimePart::Kernels;
+
+/// Time of each part in a step in µs; without steps, in the whole analysis window. Means over the working devices.
+struct TimeParts {
+    std::array<double, kTimeParts> us{};
+    [[nodiscard]] double of(TimePart set) const
+    {
+        double sum = 0;
+        for (std::size_t i = 0; i < kTimeParts; ++i)
+            sum += contains(set, timePart(i)) ? us[i] : 0;
+        return sum;
+    }
+    [[nodiscard]] double total() const
+    {
+        double sum = 0;
+        for (const double part : us)
+            sum += part;
+        return sum;
+    }
+    /// Everything except the kernels.
+    [[nodiscard]] double idle() const { return total() - of(TimePart::Kernels); }
+};
+
+/// Operators of one thread without a parent operator, sorted by start: matmul contains bmm, convolution contains
+/// _convolution. Ranges that contain operators do not count, although old profilers record them as operators.
+struct ThreadOps {
+    profiler::TrackId track;
+    std::vector<profiler::analysis::SliceBrief> outermost;
+};
 
 struct ProgramValues;
 
@@ -92,7 +162,7 @@ struct RuleAdvice {
     std::string id; ///< the rule's key
     Advice advice;
     double impact = 0; ///< estimated value of the finding in µs per step, without the time that other findings claim;
-                      ///< used for ranking
+                       ///< used for ranking
     /// Step time in µs that it claims in the analysis window, by part; without steps, time of the whole window.
     /// Findings never claim the same time twice.
     std::vector<TimeClaim> claims = {};
@@ -112,5 +182,13 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::ana
 /// @param trace the last steps of a run in progress, see analysis::lastSteps() and TraceBuilder::endOf()
 std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                       const config::TrainingConfig* config, const std::stop_token& stop = {});
+
+/// Updates the advice on a run in progress with verdicts on its last steps (adviseOnSteps()). Until the whole run is
+/// analyzed again, evidence only accumulates, so that findings do not come and go with the content of the last steps:
+/// "cannot tell" changes nothing, "silent" replaces "cannot tell" and an older "silent", and a finding replaces
+/// anything. A finding that the last steps do not show stays unchanged. Advice whose state does not change keeps its
+/// position; a new finding is inserted before the first one that is worth less.
+/// @param said best first, as returned by advise()
+std::vector<RuleAdvice> mergeLiveAdvice(std::vector<RuleAdvice> said, std::vector<RuleAdvice> ofLastSteps);
 
 } // namespace advisor

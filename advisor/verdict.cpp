@@ -1,7 +1,7 @@
 #include "advisor/verdict.h"
 
-#include "advisor/evidence/batch_facts.h"
 #include "advisor/evidence/run_facts.h"
+#include "advisor/knob_changes.h"
 
 #include <algorithm>
 #include <fmt/format.h>

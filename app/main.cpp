@@ -1,6 +1,5 @@
-#include "app/look/appearance.h"
+#include "app/look/theme.h"
 #include "app/window/application.h"
-#include "app/window/end_signals.h"
 #include "app/window/main_window.h"
 #include "profiler/job/job_files.h"
 #include "profiler/model/version.h"

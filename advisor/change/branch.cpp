@@ -1,6 +1,6 @@
 #include "advisor/change/branch.h"
 
-#include "advisor/change/tool.h"
+#include "advisor/runner/child_process.h"
 #include "profiler/os/process.h"
 
 #include <fmt/format.h>

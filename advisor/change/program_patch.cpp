@@ -1,27 +1,30 @@
 #include "advisor/change/program_patch.h"
 
 #include "advisor/change/apply.h"
-#include "advisor/change/base64.h"
-#include "advisor/change/tool.h"
 #include "advisor/evidence/run_facts.h"
 #include "advisor/rule.h"
+#include "advisor/runner/child_process.h"
 #include "advisor/runner/shell_words.h"
 #include "trainer/config/training_config.h"
-#include "trainer/config/value_text.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
 namespace advisor::change {
+
+namespace {
 
 namespace fs = std::filesystem;
 using profiler::Error;
 using profiler::Result;
 using Json = nlohmann::json;
 
-namespace {
+constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr std::string_view kFacts = "program"; // key of the trace's metadata
 constexpr const char* kPatcher = "../share/stepscope/python/stepscope/change/__main__.py";
@@ -196,7 +199,61 @@ Result<std::vector<ProgramPatch>> patches(const profiler::Trace& trace, const st
     }
 }
 
+/// The change of a finding that its rule proposes.
+std::optional<WantedChange> wantedOf(const RuleAdvice& row)
+{
+    if (row.advice.state != State::Fires || !row.advice.proposed)
+        return std::nullopt;
+    return WantedChange{row.advice.proposed->key, row.advice.proposed->to};
+}
+
+FindingPatch withoutPatch(const RuleAdvice& row, bool isProgram)
+{
+    if (row.advice.state != State::Fires)
+        return {};
+    if (!isProgram)
+        return {{}, message<"patch.no_program", "The trace does not describe a Python program.">()};
+    return {{}, message<"patch.no_setting", "The finding is not about a single setting of the program.">()};
+}
+
 } // namespace
+
+std::string toBase64(std::string_view bytes)
+{
+    std::string text;
+    text.reserve((bytes.size() + 2) / 3 * 4);
+    for (std::size_t at = 0; at < bytes.size(); at += 3) {
+        std::uint32_t group = 0;
+        for (std::size_t i = 0; i < 3; ++i)
+            group = group << 8U | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0U);
+        for (std::size_t i = 0; i < 4; ++i)
+            text += at + i <= bytes.size() ? kDigits[group >> (18 - 6 * i) & 63U] : '=';
+    }
+    return text;
+}
+
+std::optional<std::string> fromBase64(std::string_view text)
+{
+    if (text.size() % 4 != 0)
+        return std::nullopt;
+    std::string bytes;
+    bytes.reserve(text.size() / 4 * 3);
+    for (std::size_t at = 0; at < text.size(); at += 4) {
+        std::uint32_t group = 0;
+        std::size_t digits = 0;
+        for (std::size_t i = 0; i < 4; ++i) {
+            const auto digit = kDigits.find(text[at + i]);
+            const bool padding = text[at + i] == '=' && i >= 2 && at + 4 == text.size();
+            if ((digit == kDigits.npos && !padding) || (digit != kDigits.npos && digits < i))
+                return std::nullopt;
+            group = group << 6U | (padding ? 0U : static_cast<std::uint32_t>(digit));
+            digits += padding ? 0 : 1;
+        }
+        for (std::size_t i = 0; i + 1 < digits; ++i)
+            bytes += static_cast<char>(group >> (16 - 8 * i) & 255U);
+    }
+    return bytes;
+}
 
 std::string_view howName(How how)
 {
@@ -234,6 +291,43 @@ Result<std::vector<ProgramPatch>> patchProgramByEach(const profiler::Trace& trac
     if (changes.empty())
         return std::vector<ProgramPatch>();
     return patches(trace, changes, options, true);
+}
+
+FindingPatches patchFindings(const profiler::Trace& trace, std::vector<RuleAdvice>& advice,
+                             const PatcherOptions& options)
+{
+    const bool isProgram = describesProgram(trace);
+    FindingPatches patches;
+    std::vector<WantedChange> changes;
+    std::vector<RuleAdvice*> rows;
+    for (RuleAdvice& row : advice) {
+        const auto wanted = isProgram ? wantedOf(row) : std::nullopt;
+        if (wanted) {
+            changes.push_back(*wanted);
+            rows.push_back(&row);
+        } else
+            patches[row.id] = withoutPatch(row, isProgram);
+    }
+    auto found = patchProgramByEach(trace, changes, options);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        FindingPatch& entry = patches[rows[i]->id];
+        if (!found || i >= found->size() || (*found)[i].changes.empty()) {
+            entry.whyNot = found ? profiler::Message() : found.error().asMessage();
+            continue;
+        }
+        ProgramPatch& made = (*found)[i];
+        const ChangeResult& change = made.changes.front();
+        Advice& finding = rows[i]->advice;
+        if (change.measurable && !finding.toggle) {
+            finding.toggle = Toggle{change.key, change.from.value_or(std::string()), change.to};
+            finding.whyNoToggle = {};
+        }
+        if (change.measurable || !change.proposal.empty() || !made.diff.empty() || !made.command.empty())
+            entry.patch = std::move(made);
+        else
+            entry.whyNot = change.whyNot;
+    }
+    return patches;
 }
 
 } // namespace advisor::change

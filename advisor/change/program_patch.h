@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/rule.h"
 #include "profiler/model/message.h"
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
@@ -89,5 +90,28 @@ profiler::Result<ProgramPatch> patchProgram(const profiler::Trace& trace, const 
 profiler::Result<std::vector<ProgramPatch>> patchProgramByEach(const profiler::Trace& trace,
                                                                const std::vector<WantedChange>& changes,
                                                                const PatcherOptions& options = {});
+
+// Encodes bytes for JSON, because the text of a file may not be UTF-8.
+
+std::string toBase64(std::string_view bytes);
+/// No value if the text is not Base64 with padding.
+std::optional<std::string> fromBase64(std::string_view text);
+
+// The patches for the advice on a recorded Python program. Every program that shows findings calls patchFindings()
+// after advise(): a finding whose change can be measured with the program then has a toggle.
+
+/// The patch of a finding's change, or why there is none.
+struct FindingPatch {
+    std::optional<ProgramPatch> patch; ///< of one change
+    profiler::Message whyNot;
+};
+/// By rule id. A rule that does not fire has an empty entry.
+using FindingPatches = std::map<std::string, FindingPatch>;
+
+/// Creates the patches of all findings and sets `toggle` of those that an experiment can measure. Runs the patcher once
+/// and reads the user's files; call it from a worker thread.
+/// @param options `command` is the command to change; empty: the recorded one
+FindingPatches patchFindings(const profiler::Trace& trace, std::vector<RuleAdvice>& advice,
+                             const PatcherOptions& options = {});
 
 } // namespace advisor::change

@@ -2,7 +2,7 @@
 
 #include "advisor/evidence/program_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/objective.h"
+#include "advisor/knob_changes.h"
 #include "advisor/runner/launch_check.h"
 #include "advisor/runner/program_recording.h"
 #include "advisor/runner/shell_words.h"

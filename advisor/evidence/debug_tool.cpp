@@ -1,10 +1,10 @@
 #include "advisor/evidence/debug_tool.h"
 
+#include "advisor/advice.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 
 #include <vector>
 

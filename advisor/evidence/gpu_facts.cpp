@@ -2,9 +2,10 @@
 
 #include "advisor/evidence/run_facts.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/percentile.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <array>
@@ -12,10 +13,11 @@
 #include <numeric>
 
 namespace advisor {
-namespace {
 
 using namespace profiler;
 using namespace profiler::analysis;
+
+namespace {
 
 /// The minimum compute capability of a kernel, from its name: "sm80_xmma_gemm_…", "cutlass_80_tensorop_…", TF32, the
 /// 16×8×16 products of tensor cores. Older architectures prove nothing, because newer devices run those kernels as
@@ -53,6 +55,23 @@ std::optional<int> capabilityByKernels(const Trace& trace)
             forEachViewOf(trace, track.id, ActivityKind::Kernel,
                           [&](const SliceView& kernel) { most = std::max(most, needs(kernel.nameId())); });
     return most > 0 ? std::optional(most) : std::nullopt;
+}
+
+template <class Takes>
+HostCopies collect(const RuleContext& c, Takes&& takes)
+{
+    HostCopies found;
+    for (const Slice& copy : c.facts.device.copies) {
+        const bool toDevice = copy.args.copy == CopyKind::HtoD;
+        if ((!toDevice && copy.args.copy != CopyKind::DtoH) || !takes(copy, toDevice ? copy.args.src : copy.args.dst))
+            continue;
+        (toDevice ? found.bytesToDevice : found.bytesToHost) += copy.args.bytes;
+        found.time += copy.duration;
+        found.copies.push_back(copy);
+    }
+    found.devices = againstOwnKernels(c, found.copies);
+    std::ranges::stable_sort(found.copies, std::ranges::greater(), &Slice::duration);
+    return found;
 }
 
 } // namespace
@@ -224,6 +243,56 @@ std::vector<std::string> listEntries(std::string_view list)
     if (any)
         entries.push_back(std::move(entry));
     return entries;
+}
+
+double overlapOf(std::span<const OnDevice> devices)
+{
+    Nanoseconds all{}, exposed{};
+    for (const OnDevice& on : devices) {
+        all += total(on.all);
+        exposed += total(on.exposed);
+    }
+    return all.count() > 0 ? 1 - static_cast<double>(exposed.count()) / static_cast<double>(all.count()) : 0;
+}
+
+CommunicationUse communicationUse(const RuleContext& c)
+{
+    CommunicationUse use;
+    const std::vector<Slice> kernels = ofKindNamed(c.trace, ActivityKind::Kernel, isCommunication);
+    if (kernels.empty())
+        return use; // the usual case: no need to look at other kernels
+    use.devices = againstOwnKernels(c, kernels, [](std::string_view kernel) { return !isCommunication(kernel); });
+    for (OnDevice& on : use.devices) {
+        on.all = intersect(on.all, c.facts.device.window);
+        on.exposed = intersect(on.exposed, c.facts.device.window);
+    }
+    std::erase_if(use.devices, [](const OnDevice& on) { return on.all.empty(); });
+    for (const Slice& kernel : kernels)
+        if (beginsWithin(kernel, c.facts.device.window))
+            use.kernels.push_back(kernel);
+    std::stable_sort(use.kernels.begin(), use.kernels.end(),
+                     [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
+    return use;
+}
+
+bool isPlainProgram(const RuleContext& c)
+{
+    using analysis::hasKind;
+    return !c.config && c.facts.statistics.count == 0 && !c.facts.device.kernels.empty() &&
+           !containsTraining(c.trace) && !hasKind(c.trace, ActivityKind::Nvtx) &&
+           !hasKind(c.trace, ActivityKind::UserAnnotation);
+}
+
+HostCopies hostCopies(const RuleContext& c)
+{
+    return collect(c, [](const Slice&, MemoryKind) { return true; });
+}
+
+HostCopies pageableHostCopies(const RuleContext& c, std::int64_t atLeast)
+{
+    return collect(c, [atLeast](const Slice& copy, MemoryKind host) {
+        return host == MemoryKind::Pageable && copy.args.bytes >= atLeast;
+    });
 }
 
 } // namespace advisor

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-/// Questions about a run on a GPU that several rules ask.
+/// Questions about a run on a GPU that several rules ask: its devices, copies, communication and exposed work. A plain
+/// program, such as a CUDA program without NVTX ranges recorded with Nsight Systems, shows no sign of training.
 namespace advisor {
 
 /// The verdict of every GPU rule for a run without a GPU, or for a trace without GPU data; no value if there is
@@ -73,5 +74,37 @@ std::vector<double> exposedInEachStep(const RuleContext& c, std::span<const OnDe
 std::string detail(const profiler::Trace& trace, profiler::SliceId slice, std::string_view key);
 /// Top-level entries of a JSON list, as text: "[1, [2, 3], \"x\"]" gives 1 · [2, 3] · x. Empty for anything else.
 std::vector<std::string> listEntries(std::string_view list);
+
+/// NCCL and RCCL kernels in the analysis window, and the other kernels of their devices.
+struct CommunicationUse {
+    std::vector<profiler::Slice> kernels; ///< longest first
+    std::vector<OnDevice> devices;        ///< the devices that communicate, limited to the window
+};
+/// Share of this work that other kernels hide, [0, 1].
+double overlapOf(std::span<const OnDevice> devices);
+CommunicationUse communicationUse(const RuleContext& c);
+
+// Evidence for programs that show no sign of training, such as a CUDA program without NVTX ranges recorded with Nsight
+// Systems: no steps, operators, phases or ranges, only kernels, copies and API calls.
+
+/// True for the trace of such a program, if a device ran kernels in it.
+bool isPlainProgram(const RuleContext& c);
+
+/// Copies between the host and devices during the whole time in which the devices worked.
+struct HostCopies {
+    std::vector<profiler::Slice> copies; ///< longest first
+    std::vector<OnDevice> devices;       ///< the copies of each device and its own kernels
+    std::int64_t bytesToDevice = 0, bytesToHost = 0;
+    profiler::Nanoseconds time{}; ///< sum over all copies and devices
+
+    [[nodiscard]] double gbPerSecond() const
+    {
+        return time.count() > 0 ? static_cast<double>(bytesToDevice + bytesToHost) / static_cast<double>(time.count())
+                                : 0;
+    }
+};
+/// All copies, or only those with pageable host memory that move at least `atLeast` bytes.
+HostCopies hostCopies(const RuleContext& c);
+HostCopies pageableHostCopies(const RuleContext& c, std::int64_t atLeast);
 
 } // namespace advisor

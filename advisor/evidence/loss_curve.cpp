@@ -1,7 +1,7 @@
 #include "advisor/evidence/loss_curve.h"
 
 #include "advisor/verdict.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <cmath>

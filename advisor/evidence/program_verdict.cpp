@@ -1,23 +1,28 @@
 #include "advisor/evidence/program_verdict.h"
 
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/program_values.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fmt/format.h>
+#include <span>
 
 namespace advisor {
-namespace {
 
 using namespace profiler;
+
+namespace {
+
 using Json = nlohmann::json;
+using Answer = std::optional<Advice> (*)(const RuleContext&, const ProgramFacts&);
 
 // The same limits as in the rules about these subjects (memory_use.cpp, memory_format.cpp, precision_amp.cpp,
 // model_norm.cpp).
@@ -31,8 +36,6 @@ constexpr double kMinimumShare = 0.01;
 // Inputs whose mean is more than one standard deviation from zero were not normalized: raw images have a mean of 1.2 to
 // 2 standard deviations, normalized ones less than 0.3 (torchvision's published statistics of ImageNet).
 constexpr double kFarFromZero = 1;
-
-using Answer = std::optional<Advice> (*)(const RuleContext&, const ProgramFacts&);
 
 std::string name(const ProgramObject& object)
 {
@@ -452,13 +455,13 @@ std::optional<Advice> onUnused(const RuleContext& c, const ProgramFacts& facts)
     return advice;
 }
 
-struct Row {
+struct AnswerRow {
     std::string_view key;
     Answer answer;
     bool always = false; ///< also if the rule itself has an answer
 };
 
-constexpr std::array<Row, 27> kRows = {{
+constexpr std::array<AnswerRow, 27> kAnswers = {{
     {"batch.find_max", onMemory},
     {"checkpointing", onMemory},
     {"gradient.accumulation", onMemory},
@@ -491,6 +494,116 @@ constexpr std::array<Row, 27> kRows = {{
     {"work.unused", onUnused},
 }};
 
+// A card shows a few lines; more lines add no information.
+constexpr std::size_t kMostPlaces = 8;
+
+/// The objects of a program that the rules are about.
+struct Subject {
+    std::string_view kind;
+    std::string_view role = {};      ///< for loaders
+    std::string_view className = {}; ///< end of the class name; empty: any
+};
+
+struct SubjectRow {
+    std::string_view key; ///< of the rule
+    std::array<Subject, 3> subjects;
+};
+
+constexpr std::array kSubjects = {
+    SubjectRow{"attention", {{{"attention"}}}},
+    SubjectRow{"batch.find_max", {{{"loader", "training"}}}},
+    SubjectRow{"batch.size", {{{"loader", "training"}}}},
+    SubjectRow{"checkpointing", {{{"model"}}}},
+    SubjectRow{"comm.buckets", {{{"data_parallel"}, {"model"}}}},
+    SubjectRow{"comm.exposed", {{{"data_parallel"}, {"model"}}}},
+    SubjectRow{"compile", {{{"compile"}, {"model"}}}},
+    SubjectRow{"cudnn.benchmark", {{{"flag", {}, "cudnn.benchmark"}, {"model"}}}},
+    SubjectRow{"data.normalize", {{{"loader", "training"}}}},
+    SubjectRow{"debug.anomaly", {{{"anomaly"}}}},
+    SubjectRow{"debug.autograd_profiler", {{{"profiler"}}}},
+    SubjectRow{"debug.emit_nvtx", {{{"emit_nvtx"}}}},
+    SubjectRow{"debug.gradcheck", {{{"flag", {}, "autograd.gradcheck"}}}},
+    SubjectRow{"debug.gradgradcheck", {{{"flag", {}, "autograd.gradgradcheck"}}}},
+    SubjectRow{"eval.no_grad", {{{"validation"}}}},
+    SubjectRow{"fuse.pointwise", {{{"model"}}}},
+    SubjectRow{"gradient.accumulation", {{{"optimizer_step"}, {"backward"}}}},
+    SubjectRow{"gradient.clip_norm", {{{"clip", {}, "clip_grad_norm_"}, {"optimizer_step"}}}},
+    SubjectRow{"gradient.clip_value", {{{"clip", {}, "clip_grad_value_"}, {"optimizer_step"}}}},
+    SubjectRow{"host.async_work", {{{"save"}, {"log"}}}},
+    SubjectRow{"host.bound", {{{"forward"}}}},
+    SubjectRow{"loader.balance", {{{"loader", "training"}}}},
+    SubjectRow{"loader.persistent_workers", {{{"loader", "training"}}}},
+    SubjectRow{"loader.pin_memory", {{{"loader", "training"}}}},
+    SubjectRow{"loader.prefetch_factor", {{{"loader", "training"}}}},
+    SubjectRow{"loader.workers", {{{"loader", "training"}}}},
+    SubjectRow{"memory_format", {{{"model"}}}},
+    SubjectRow{"model.conv_bias", {{{"conv_bn"}}}},
+    SubjectRow{"model.norm", {{{"model"}}}},
+    SubjectRow{"optimizer.fused", {{{"optimizer"}}}},
+    SubjectRow{"optimizer.kind", {{{"optimizer"}}}},
+    SubjectRow{"optimizer.lr_scaling", {{{"optimizer"}, {"loader", "training"}}}},
+    SubjectRow{"optimizer.weight_decay", {{{"optimizer"}}}},
+    SubjectRow{"parallel.kind", {{{"data_parallel"}, {"model"}}}},
+    SubjectRow{"precision.amp", {{{"autocast"}, {"forward"}}}},
+    SubjectRow{"precision.tf32",
+               {{{"flag", {}, "allow_tf32"}, {"flag", {}, "set_float32_matmul_precision"}, {"forward"}}}},
+    SubjectRow{"schedule.kind", {{{"scheduler"}, {"optimizer"}}}},
+    SubjectRow{"sync.every_n_steps", {{{"sync"}}}},
+    SubjectRow{"tensors.share_memory", {{{"loader", "training"}}}},
+    SubjectRow{"transfer.non_blocking", {{{"to"}}}},
+    SubjectRow{"work.unused", {{{"model"}}}},
+    SubjectRow{"zero_grad.set_to_none", {{{"zero_grad"}}}},
+};
+
+void add(std::vector<SourcePlace>& places, const std::optional<SourcePlace>& place, std::string_view what = {})
+{
+    if (!place || places.size() >= kMostPlaces)
+        return;
+    SourcePlace found = *place;
+    if (!what.empty())
+        found.what = what;
+    const auto same = [&](const SourcePlace& other) { return other.file == found.file && other.line == found.line; };
+    if (std::ranges::none_of(places, same))
+        places.push_back(std::move(found));
+}
+
+bool fits(const ProgramObject& object, const Subject& subject)
+{
+    return object.kind == subject.kind && (subject.role.empty() || object.role == subject.role) &&
+           object.className.ends_with(subject.className);
+}
+
+/// The place where the user sets the object's value: its own place, or that of the framework's trainer that created it
+/// from its arguments.
+std::optional<SourcePlace> placeOf(const ProgramObject& object, const ProgramFacts& facts)
+{
+    const auto arguments = object.fields.find("framework_arguments");
+    if (object.framework.empty() || arguments == object.fields.end() || !arguments->is_object())
+        return object.site;
+    for (const auto& [name, entry] : arguments->items()) {
+        const auto id = entry.is_object() ? entry.find("object") : entry.end();
+        if (!entry.is_object() || id == entry.end() || !id->is_string())
+            continue;
+        const auto trainer = std::ranges::find(facts.objects, id->get_ref<const std::string&>(), &ProgramObject::id);
+        if (trainer != facts.objects.end() && trainer->site)
+            return trainer->site;
+    }
+    return object.site;
+}
+
+/// The objects of a subject, most used first.
+void addObjects(std::vector<SourcePlace>& places, const ProgramFacts& facts, const Subject& subject)
+{
+    std::vector<const ProgramObject*> found;
+    for (const ProgramObject& object : facts.objects)
+        // A model is moved to the device once: copies in each step are those of tensors.
+        if (fits(object, subject) && !(object.kind == "to" && object.className.find("Module") != std::string::npos))
+            found.push_back(&object);
+    std::ranges::stable_sort(found, std::ranges::greater(), &ProgramObject::count);
+    for (const ProgramObject* object : found)
+        add(places, placeOf(*object, facts));
+}
+
 } // namespace
 
 void suitOptimizer(Advice& verdict, const RuleContext& c, const ProgramFacts& facts)
@@ -515,8 +628,8 @@ void suitOptimizer(Advice& verdict, const RuleContext& c, const ProgramFacts& fa
 std::optional<Advice> verdictOnProgram(std::string_view key, const RuleContext& c, const ProgramFacts& facts,
                                        const Advice& own)
 {
-    const auto row = std::ranges::find(kRows, key, &Row::key);
-    if (row == kRows.end())
+    const auto row = std::ranges::find(kAnswers, key, &AnswerRow::key);
+    if (row == kAnswers.end())
         return std::nullopt;
     if (own.state == State::CannotTell)
         return row->answer(c, facts);
@@ -524,6 +637,29 @@ std::optional<Advice> verdictOnProgram(std::string_view key, const RuleContext& 
         return std::nullopt;
     auto answer = row->answer(c, facts);
     return answer && answer->state == State::Fires ? answer : std::nullopt;
+}
+
+std::vector<SourcePlace> sourcesOf(std::string_view key, const ProgramFacts& facts)
+{
+    std::vector<SourcePlace> places;
+    const auto row = std::ranges::find(kSubjects, key, &SubjectRow::key);
+    if (row == kSubjects.end())
+        return places;
+    for (const Subject& subject : row->subjects) {
+        if (!places.empty() || subject.kind.empty())
+            break; // the first subject that exists in the program
+        if (subject.kind == "conv_bn") {
+            for (const ConvolutionBeforeNorm& found : facts.convolutionsBeforeNorm)
+                if (found.bias)
+                    add(places, found.site, found.convolution);
+        } else if (subject.kind == "attention") {
+            for (const ProgramAttention& found : facts.attention)
+                if (!found.fused)
+                    add(places, found.site, "softmax");
+        } else
+            addObjects(places, facts, subject);
+    }
+    return places;
 }
 
 } // namespace advisor

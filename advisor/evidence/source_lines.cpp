@@ -1,18 +1,207 @@
 #include "advisor/evidence/source_lines.h"
 
 #include "advisor/evidence/run_facts.h"
-#include "advisor/evidence/source_samples.h"
-#include "profiler/analysis/device/launched_work.h"
+#include "profiler/analysis/call_tree/call_tree.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/slice_queries.h"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace advisor {
-namespace {
 
 using namespace profiler;
+using namespace profiler::analysis;
+
+namespace {
+
+/// The document `lines` of a trace's metadata: the call stacks that the hooks sampled.
+struct SourceSamples {
+    struct Place {
+        std::size_t file = 0;
+        int line = 0; ///< 0: damaged
+        std::string function;
+    };
+    struct Sample {
+        profiler::TraceTime time{};
+        int stack = -1;            ///< −1: outside of the user's files
+        LineAllocations allocated; ///< since the previous sample
+    };
+
+    std::vector<std::string> files;
+    std::vector<Place> places;
+    std::vector<std::vector<std::size_t>> stacks;               ///< places, innermost first
+    std::vector<Sample> samples;                                ///< by time
+    std::vector<std::pair<std::size_t, LineAllocations>> exact; ///< by place
+    AllocationSource allocations = AllocationSource::NotRecorded;
+    double intervalUs = 0, costUs = 0;
+
+    /// The time that a sample stands for: until the next one, but not times in which the sampling thread could not run.
+    [[nodiscard]] profiler::TimeRange rangeOf(std::size_t sample) const;
+    /// The stack of a sample; null if there is none.
+    [[nodiscard]] const std::vector<std::size_t>* stackOf(std::size_t sample) const;
+};
 using Place = SourceSamples::Place;
 using Sample = SourceSamples::Sample;
+
+using Json = nlohmann::json;
+
+// More than the hooks write, which is at most 80,000 samples and 20,000 stacks of 12 frames.
+constexpr std::size_t kMostBytes = 16u << 20;
+constexpr int kMostDepth = 6;
+constexpr double kMostIntervals = 8; ///< that a sample stands for
+
+const Json& list(const Json& json, const char* key)
+{
+    static const Json s_empty = Json::array();
+    const auto entry = json.find(key);
+    return entry != json.end() && entry->is_array() ? *entry : s_empty;
+}
+
+/// An integer from 0 to `most`; no value for anything else.
+std::optional<std::int64_t> whole(const Json& value, std::int64_t most)
+{
+    if (!value.is_number_integer())
+        return std::nullopt;
+    const auto number = value.get<std::int64_t>();
+    return number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+std::vector<Place> placesOf(const Json& json, std::size_t files)
+{
+    std::vector<Place> places;
+    for (const Json& entry : list(json, "places")) {
+        Place place;
+        if (entry.is_array() && entry.size() == 3 && entry[2].is_string()) {
+            const auto file = whole(entry[0], static_cast<std::int64_t>(files) - 1);
+            const auto line = whole(entry[1], 100'000'000);
+            if (file && line)
+                place = {static_cast<std::size_t>(*file), static_cast<int>(*line), entry[2].get<std::string>()};
+        }
+        places.push_back(std::move(place)); // keeps the indices of places valid; places without a line are dropped
+                                            // later
+    }
+    return places;
+}
+
+/// No value for anything but two numbers of plausible size.
+std::optional<LineAllocations> allocationsAt(const Json& numbers, std::size_t at)
+{
+    constexpr std::int64_t kMost = std::int64_t{1} << 53; // beyond 2^53, JSON numbers are not exact
+    const auto bytes = whole(numbers[at], kMost), count = whole(numbers[at + 1], kMost);
+    return bytes && count ? std::optional(LineAllocations{*bytes, *count}) : std::nullopt;
+}
+
+/// What lines allocated, if it was recorded.
+/// @return false if it is damaged
+bool readAllocations(const Json& json, SourceSamples& into)
+{
+    if (json.contains("exact")) {
+        const Json& exact = list(json, "exact");
+        if (!json["exact"].is_array() || exact.size() % 3 != 0)
+            return false;
+        for (std::size_t i = 0; i < exact.size(); i += 3) {
+            const auto place = whole(exact[i], static_cast<std::int64_t>(into.places.size()) - 1);
+            const auto allocated = allocationsAt(exact, i + 1);
+            if (!place || !allocated)
+                return false;
+            into.exact.emplace_back(static_cast<std::size_t>(*place), *allocated);
+        }
+        into.allocations = AllocationSource::Exact;
+    } else if (json.contains("allocated")) {
+        const Json& allocated = list(json, "allocated");
+        if (allocated.size() != 2 * into.samples.size())
+            return false;
+        for (std::size_t i = 0; i < into.samples.size(); ++i) {
+            const auto found = allocationsAt(allocated, 2 * i);
+            if (!found)
+                return false;
+            into.samples[i].allocated = *found;
+        }
+        into.allocations = AllocationSource::Sampled;
+    }
+    return true;
+}
+
+/// No value if the document is damaged.
+std::optional<SourceSamples> readSourceSamples(std::string_view document)
+{
+    if (document.size() > kMostBytes)
+        return std::nullopt;
+    bool tooDeep = false;
+    const auto keep = [&](int depth, Json::parse_event_t, Json&) {
+        tooDeep = tooDeep || depth > kMostDepth;
+        return depth <= kMostDepth;
+    };
+    const Json json = Json::parse(document.begin(), document.end(), keep, false);
+    if (json.is_discarded() || !json.is_object() || tooDeep)
+        return std::nullopt;
+    SourceSamples found;
+    for (const Json& file : list(json, "files"))
+        found.files.push_back(file.is_string() ? file.get<std::string>() : std::string());
+    found.places = placesOf(json, found.files.size());
+    for (const Json& entry : list(json, "stacks")) {
+        std::vector<std::size_t> stack;
+        if (entry.is_array())
+            for (const Json& number : entry)
+                if (const auto place = whole(number, static_cast<std::int64_t>(found.places.size()) - 1))
+                    stack.push_back(static_cast<std::size_t>(*place));
+        found.stacks.push_back(std::move(stack));
+    }
+    const auto begin = json.contains("begin_ns") ? whole(json["begin_ns"], INT64_MAX / 2) : std::nullopt;
+    const Json& samples = list(json, "samples");
+    if (!begin || samples.size() < 4)
+        return std::nullopt;
+    std::int64_t at = *begin;
+    for (std::size_t i = 0; i + 1 < samples.size(); i += 2) {
+        const auto elapsed = whole(samples[i + 1], std::int64_t{1} << 40);
+        if (!samples[i].is_number_integer() || !elapsed)
+            return std::nullopt;
+        at = std::min(at + *elapsed * 1000, INT64_MAX / 2);
+        const auto stack = whole(samples[i], static_cast<std::int64_t>(found.stacks.size()) - 1);
+        found.samples.push_back({traceTime(at), stack ? static_cast<int>(*stack) : -1, {}});
+    }
+    if (!readAllocations(json, found))
+        return std::nullopt;
+    const auto number = [&](const char* key) {
+        const auto entry = json.find(key);
+        return entry != json.end() && entry->is_number() ? std::max(0.0, entry->get<double>()) : 0.0;
+    };
+    found.intervalUs = number("interval_us");
+    found.costUs = number("cost_us");
+    return found;
+}
+
+TimeRange SourceSamples::rangeOf(std::size_t sample) const
+{
+    const TraceTime begin = samples[sample].time;
+    const auto intervals = [&](double count) {
+        return Nanoseconds(static_cast<std::int64_t>(std::max(intervalUs, 1.0) * 1000 * count));
+    };
+    return {begin, sample + 1 == samples.size()
+                       ? begin + intervals(1)
+                       : std::min(samples[sample + 1].time, begin + intervals(kMostIntervals))};
+}
+
+const std::vector<std::size_t>* SourceSamples::stackOf(std::size_t sample) const
+{
+    const int stack = samples[sample].stack;
+    return stack < 0 ? nullptr : &stacks[static_cast<std::size_t>(stack)];
+}
+
+/// The track of the sampled thread: the one with the steps, else the one with the phases.
+std::optional<TrackId> sampledTrack(const Trace& trace)
+{
+    std::optional<TrackId> track;
+    for (const ActivityKind kind : {ActivityKind::Phase, ActivityKind::Step})
+        if (const auto slices = trace.ofKind(kind); !slices.empty())
+            track = slices.front().id.track;
+    return track;
+}
 
 void add(std::optional<LineAllocations>& to, const LineAllocations& more)
 {
@@ -46,6 +235,117 @@ std::vector<std::pair<TraceTime, Nanoseconds>> launches(const Trace& trace)
         }
     std::ranges::sort(found);
     return found;
+}
+
+constexpr std::string_view kOutside = "outside of the program's files";
+
+struct Launched {
+    TraceTime at;
+    Slice work;
+};
+
+/// Device work with its launches, by the time of the launch.
+std::vector<Launched> launchedWork(const Trace& trace, const std::stop_token& stop)
+{
+    std::vector<Launched> found;
+    const LaunchCalls calls(trace);
+    for (const ActivityKind kind : {ActivityKind::Kernel, ActivityKind::GpuMemcpy, ActivityKind::GpuMemset})
+        for (const Slice& work : trace.ofKind(kind)) {
+            if (stop.stop_requested())
+                return {};
+            const LaunchCall* call = calls.find(work.correlation.value);
+            found.push_back({call ? call->range.begin : work.begin, work});
+        }
+    std::ranges::stable_sort(found, {}, &Launched::at);
+    return found;
+}
+
+/// Numbers of names in the tree: places, then the two names below, then strings of the trace.
+class SampledTree {
+public:
+    SampledTree(const Trace& trace, const SourceSamples& samples) : m_trace(trace), m_samples(samples) {}
+
+    /// The node of the innermost user line of a sample.
+    std::uint32_t nodeOf(std::size_t sample)
+    {
+        const auto* stack = m_samples.stackOf(sample);
+        std::uint32_t node = 0;
+        if (stack)
+            for (auto place = stack->rbegin(); place != stack->rend(); ++place)
+                if (m_samples.places[*place].line != 0)
+                    node = m_tree.child(node, static_cast<std::uint32_t>(*place), ActivityKind::Other);
+        return node == 0 ? m_tree.child(0, outside(), ActivityKind::Other) : node;
+    }
+    std::uint32_t notSampled() { return m_tree.child(0, outside() + 1, ActivityKind::Other); }
+    void addHost(std::uint32_t node, Nanoseconds time) { m_tree[node].self += time.count(); }
+    void addWork(std::uint32_t node, const Slice& work)
+    {
+        PathTree::Node& leaf = m_tree[m_tree.child(node, outside() + 2 + work.name.value, work.kind)];
+        leaf.self += work.duration.count();
+        ++leaf.calls;
+        leaf.note(work.duration.count(), work.id);
+    }
+
+    [[nodiscard]] CallTree finish() const
+    {
+        return m_tree.finish(
+            [this](std::uint32_t name) {
+                if (name >= outside())
+                    return std::string(name == outside()       ? kOutside
+                                       : name == outside() + 1 ? kLaunchNotRecorded
+                                                               : m_trace.string(StringId{name - outside() - 2}));
+                const SourceSamples::Place& place = m_samples.places[name];
+                return m_samples.files[place.file] + '(' + std::to_string(place.line) + "): " + place.function;
+            },
+            false);
+    }
+
+private:
+    [[nodiscard]] std::uint32_t outside() const { return static_cast<std::uint32_t>(m_samples.places.size()); }
+
+    const Trace& m_trace;
+    const SourceSamples& m_samples;
+    PathTree m_tree;
+};
+
+Nanoseconds within(const TimeRange& range, const Intervals& window)
+{
+    if (window.empty())
+        return range.duration();
+    Nanoseconds sum{};
+    for (const TimeRange& part : overlapping(window, range))
+        sum += part.clippedTo(range).duration();
+    return sum;
+}
+
+CallTree sampledTree(const Trace& trace, const SourceSamples& samples, const CallTreeOptions& options,
+                     const std::stop_token& stop)
+{
+    SampledTree tree(trace, samples);
+    const CallScope& scope = options.scope;
+    const auto track = sampledTrack(trace);
+    const bool isInScope = scope.tracks.empty() || !track || std::ranges::binary_search(scope.tracks, *track);
+    if (options.time == CallTime::Host) {
+        for (std::size_t i = 0; i < samples.samples.size() && isInScope && !stop.stop_requested(); ++i)
+            if (const Nanoseconds time = within(samples.rangeOf(i), scope.window); time.count() > 0)
+                tree.addHost(tree.nodeOf(i), time);
+    } else {
+        std::size_t next = 0; // the first sample after a launch
+        for (const Launched& launched : launchedWork(trace, stop)) {
+            if (stop.stop_requested())
+                break;
+            if (!scope.window.empty() && !beginsWithin(launched.at, scope.window))
+                continue;
+            while (next < samples.samples.size() && samples.samples[next].time <= launched.at)
+                ++next;
+            const bool isSampled = next > 0 && launched.at < samples.rangeOf(next - 1).end;
+            tree.addWork(isSampled ? tree.nodeOf(next - 1) : tree.notSampled(), launched.work);
+        }
+    }
+    CallTree finished = tree.finish();
+    finished.steps = scope.steps;
+    finished.sampledEvery = Nanoseconds(static_cast<std::int64_t>(samples.intervalUs * 1000));
+    return finished;
 }
 
 } // namespace
@@ -196,6 +496,20 @@ std::optional<SourcePlace> SourceTimes::placeOf(const Slice& slice) const
                        .endLine = place.line,
                        .function = place.function,
                        .what = {}};
+}
+
+bool hasCallsOrSamples(const Trace& trace, CallGrouping grouping)
+{
+    return profiler::analysis::hasCalls(trace, grouping) ||
+           (grouping == CallGrouping::Python && !metadata(trace, "lines").empty());
+}
+
+CallTree callsOrSamples(const Trace& trace, const CallTreeOptions& options, const std::stop_token& stop)
+{
+    if (options.by == CallGrouping::Python && !profiler::analysis::hasCalls(trace, options.by))
+        if (const auto samples = readSourceSamples(metadata(trace, "lines")))
+            return sampledTree(trace, *samples, options, stop);
+    return profiler::analysis::callTree(trace, options, stop);
 }
 
 } // namespace advisor

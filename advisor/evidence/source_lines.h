@@ -1,18 +1,22 @@
 #pragma once
 
-#include "advisor/source_place.h"
+#include "advisor/advice.h"
+#include "profiler/analysis/call_tree/call_tree.h"
 #include "profiler/model/message.h"
 #include "profiler/model/trace.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-/// Where the training thread of a recorded Python program spent its time, by lines of the user's files, derived from
-/// the call stacks that the hooks sampled (resources/python/stepscope/lines.py).
+/// Where the training thread of a recorded Python program spent its time, by lines of the user's files, by time and as
+/// a call tree, derived from the call stacks that the hooks sampled (resources/python/stepscope/lines.py).
 namespace advisor {
 
 /// Memory allocated for tensors: on the CPU by the training thread, on GPUs by the process.
@@ -64,5 +68,17 @@ private:
     struct Data;
     std::unique_ptr<const Data> m;
 };
+
+/// True if the trace contains the calls that the grouping needs, recorded or, for Python functions, sampled.
+bool hasCallsOrSamples(const profiler::Trace& trace, profiler::analysis::CallGrouping grouping);
+
+/// The calls of a trace, as profiler::analysis::callTree() reads them. If a trace has no Python functions but samples
+/// of the user's lines, as recordings of Python programs do, the calls of the Python grouping come from these: a name
+/// is "file(line): function", its time is that of its samples, and it has no number of calls. Device work is below the
+/// innermost user line at its launch.
+/// @param stop  checked periodically; after a stop, the result is meaningless
+profiler::analysis::CallTree callsOrSamples(const profiler::Trace& trace,
+                                            const profiler::analysis::CallTreeOptions& options,
+                                            const std::stop_token& stop = {});
 
 } // namespace advisor

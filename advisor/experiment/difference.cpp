@@ -1,36 +1,222 @@
 #include "advisor/experiment/difference.h"
 
-#include "advisor/experiment/batch_by_shapes.h"
-#include "advisor/experiment/common_work.h"
-#include "advisor/experiment/loss_test.h"
+#include "advisor/advice.h"
+#include "advisor/experiment/losses.h"
 #include "advisor/experiment/statistics.h"
-#include "advisor/experiment/step_ratio.h"
 #include "profiler/analysis/device/activity_scan.h"
 #include "profiler/analysis/device/kernel_class.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/operators/op_costs.h"
-#include "profiler/analysis/percentile.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/steps.h"
 #include "trainer/config/training_config.h"
 
-#include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace advisor {
-
-namespace {
 
 using namespace profiler;
 using namespace profiler::analysis;
 
+namespace {
+
+using StepPairs = std::vector<std::pair<double, double>>;
+
+/// Compares the batch sizes of two traces by the inputs of their operators.
+struct BatchByShapes {
+    profiler::Message difference; ///< empty: no difference was found
+    /// True if there is no other explanation. In the input of a convolution, samples come first; in the input of a
+    /// linear layer, a sequence may come first, or all tokens in one dimension.
+    bool certain = false;
+};
+
+/// The first shape of "[[32, 3, 224, 224], [64, 3, 7, 7], …": 32, 3, 224, 224.
+std::vector<std::int64_t> firstShape(std::string_view shapes)
+{
+    std::vector<std::int64_t> dimensions;
+    if (!shapes.starts_with("[["))
+        return dimensions;
+    const char *at = shapes.data() + 2, *const end = shapes.data() + shapes.size();
+    while (at < end && *at != ']') {
+        std::int64_t number = 0;
+        const auto parsed = std::from_chars(at, end, number);
+        if (parsed.ec != std::errc())
+            return {};
+        dimensions.push_back(number);
+        at = std::find_if(parsed.ptr, end, [](char c) { return c != ',' && c != ' '; });
+    }
+    return dimensions;
+}
+
+/// The input shapes of an operator.
+struct Inputs {
+    std::map<std::int64_t, std::int64_t> leading;  ///< first dimension → number of inputs
+    std::set<std::vector<std::int64_t>> otherwise; ///< the dimensions between the first and the last
+};
+
+Inputs inputsOf(const Trace& trace, std::string_view op)
+{
+    std::map<StringId, std::int64_t> shapes;
+    for (const Slice& slice :
+         ofKindNamed(trace, ActivityKind::CpuOp, [op](std::string_view name) { return name == op; }))
+        if (slice.args.shapes.value != 0)
+            ++shapes[slice.args.shapes];
+    Inputs inputs;
+    for (const auto& [id, count] : shapes) {
+        const std::vector<std::int64_t> shape = firstShape(trace.string(id));
+        if (shape.size() < 2 || shape.front() <= 0)
+            continue;
+        inputs.leading[shape.front()] += count;
+        inputs.otherwise.emplace(shape.begin() + 1, shape.end() - 1);
+    }
+    return inputs;
+}
+
+/// The most common first dimension.
+std::int64_t usual(const Inputs& inputs)
+{
+    return std::max_element(inputs.leading.begin(), inputs.leading.end(),
+                            [](const auto& a, const auto& b) { return a.second < b.second; })
+        ->first;
+}
+
+// Minimum share of the time in work that both traces contain: below it, they do different work.
+constexpr double kSameWork = 0.1;
+
+/// µs by kernel or operator.
+using Work = std::map<std::string, double, std::less<>>;
+
+/// Share of both traces' time in work that both contain; 1 if there is no work.
+double commonShare(const Work& a, const Work& b)
+{
+    double all = 0, common = 0;
+    for (const Work* work : {&a, &b})
+        for (const auto& [name, us] : *work) {
+            all += us;
+            common += a.contains(name) && b.contains(name) ? us : 0;
+        }
+    return all > 0 ? common / all : 1;
+}
+
+Work kernelWork(const ActivityScan& scan)
+{
+    Work work;
+    for (const KernelTotal& kernel : scan.kernels)
+        work[kernel.name] += toUs(kernel.time);
+    return work;
+}
+
+/// Self times of operators, by name and shapes.
+class OperatorWork {
+public:
+    explicit OperatorWork(const Trace& trace) : m_trace(trace)
+    {
+        for (const Track& track : trace.tracks())
+            if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
+                forEachNested(briefsWhere(trace, track.id,
+                                          [](const SliceView& slice) { return slice.kind() == ActivityKind::CpuOp; }),
+                              [&](const NestedBrief& nested) { add(nested); });
+    }
+    [[nodiscard]] bool hasShapes() const { return m_shapes; }
+    [[nodiscard]] Work work(bool byShapes) const
+    {
+        Work work;
+        for (const auto& [op, time] : m_times) {
+            std::string name(m_trace.string(op.first));
+            if (byShapes)
+                name.append(1, ' ').append(m_trace.string(op.second));
+            if (!isProfilerStep(m_trace.string(op.first)))
+                work[std::move(name)] += toUs(time);
+        }
+        return work;
+    }
+
+private:
+    void add(const NestedBrief& nested)
+    {
+        const StringId shapes = m_trace.slice(nested.slice->id).args.shapes;
+        m_shapes = m_shapes || !m_trace.string(shapes).empty();
+        m_times[{nested.slice->name, shapes}] += nested.self;
+    }
+
+    const Trace& m_trace;
+    bool m_shapes = false;
+    std::map<std::pair<StringId, StringId>, Nanoseconds> m_times;
+};
+
 constexpr std::size_t kMostKernels = 30, kMostRows = 30;
 // If the means differ from the statistic by more than this, a note is added, because readers see both figures.
 constexpr double kMeanAndMedianAgree = 0.05;
+
+/// Uses the first of these operators whose shapes both traces record: convolutions, linear layers. For linear layers,
+/// the result is certain if all inputs of a trace begin with the same number and the other dimensions are equal in both
+/// traces.
+BatchByShapes batchByShapes(const Trace& a, const Trace& b)
+{
+    constexpr std::string_view kLinear = "aten::linear";
+    for (const std::string_view op : {std::string_view("aten::conv2d"), std::string_view("aten::_convolution"),
+                                      std::string_view("aten::conv1d"), std::string_view("aten::conv3d"), kLinear}) {
+        const Inputs inA = inputsOf(a, op), inB = inputsOf(b, op);
+        if (inA.leading.empty() || inB.leading.empty())
+            continue;
+        const std::int64_t samplesA = usual(inA), samplesB = usual(inB);
+        if (samplesA == samplesB)
+            return {};
+        if (op != kLinear || (inA.leading.size() == 1 && inB.leading.size() == 1 && inA.otherwise == inB.otherwise))
+            return {message<"diff.not_comparable.batch_by_shapes",
+                            "The inputs of {operator} show different batch sizes: {a} and {b}.">(
+                        {{"operator", op}, {"a", samplesA}, {"b", samplesB}}),
+                    true};
+        return {message<"diff.note.batch_by_shapes",
+                        "The batch sizes may differ: most inputs of {operator} start with {a} and {b}. Sequences in "
+                        "the first dimension or packed tokens would also explain this.">(
+                    {{"operator", op}, {"a", samplesA}, {"b", samplesB}}),
+                false};
+    }
+    return {};
+}
+
+/// The reason why two traces do not, or may not, do the same work; empty: they do. Compares their kernels; if neither
+/// has any, their operators (with shapes if both record them); if these are missing as well, the model names of the
+/// runs.
+Message differentWork(const Trace& a, const Trace& b, const ActivityScan& scanA, const ActivityScan& scanB)
+{
+    if (!scanA.kernels.empty() || !scanB.kernels.empty()) {
+        const double share = commonShare(kernelWork(scanA), kernelWork(scanB));
+        return share < kSameWork
+                   ? message<"diff.not_comparable.kernels", "The traces do different work: only {share} of the time is "
+                                                            "in kernels that both traces contain.">(
+                         {{"share", share, shareText(share)}})
+                   : Message{};
+    }
+    const OperatorWork opsA(a), opsB(b);
+    const bool byShapes = opsA.hasShapes() && opsB.hasShapes();
+    const Work workA = opsA.work(byShapes), workB = opsB.work(byShapes);
+    if (!workA.empty() && !workB.empty()) {
+        const double share = commonShare(workA, workB);
+        return share < kSameWork
+                   ? message<"diff.not_comparable.operators", "The traces do different work: only {share} of the time "
+                                                              "is in operators that both traces contain.">(
+                         {{"share", share, shareText(share)}})
+                   : Message{};
+    }
+    if (a.metadata().contains("workload") && b.metadata().contains("workload"))
+        return {};
+    return message<"diff.not_comparable.work_unknown", "It is unknown whether the traces do the same work: they have "
+                                                       "no kernels, no common operators and no model name.">();
+}
 
 bool isWhole(const Step& step)
 {
@@ -273,8 +459,6 @@ bool trainOnSameBatches(const Trace& a, const Trace& b)
     return sameBatches(changes);
 }
 
-using StepPairs = std::vector<std::pair<double, double>>;
-
 /// Durations of the steps with the same number that `counts` accepts in both runs.
 StepPairs pairedSteps(const std::vector<Step>& stepsA, const std::vector<Step>& stepsB, bool (*counts)(const Step&))
 {
@@ -378,18 +562,6 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
     return found;
 }
 
-Difference::Verdict verdictOf(const Difference& found)
-{
-    if (!found.whyNot.empty())
-        return Difference::Verdict::NotComparable;
-    if (!found.statistic || !found.statistic->ci95)
-        return Difference::Verdict::NotShown;
-    const auto& [low, high] = *found.statistic->ci95;
-    return low > kMinimumEffect        ? Difference::Verdict::Faster
-           : high < 1 / kMinimumEffect ? Difference::Verdict::Slower
-                                       : Difference::Verdict::NotShown;
-}
-
 std::vector<Message> differentSettings(const Trace& a, const Trace& b)
 {
     constexpr Setting kSettings[] = {
@@ -458,6 +630,18 @@ Message basis(const Difference& difference)
     return message<"diff.basis.medians",
                    "Ratio of median step times {ratio} (95 % interval {low}–{high}) over {steps_a} and {steps_b} "
                    "{steps}.">({shown, low, high, stepsA, stepsB, steps});
+}
+
+Difference::Verdict verdictOf(const Difference& found)
+{
+    if (!found.whyNot.empty())
+        return Difference::Verdict::NotComparable;
+    if (!found.statistic || !found.statistic->ci95)
+        return Difference::Verdict::NotShown;
+    const auto& [low, high] = *found.statistic->ci95;
+    return low > kMinimumEffect        ? Difference::Verdict::Faster
+           : high < 1 / kMinimumEffect ? Difference::Verdict::Slower
+                                       : Difference::Verdict::NotShown;
 }
 
 } // namespace advisor

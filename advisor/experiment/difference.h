@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/analysis/device/activity_scan.h"
 #include "profiler/analysis/steps/breakdown.h"
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/model/message.h"
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+/// The differences between two traces, and whether they do the same work.
 namespace advisor {
 
 /// The differences between two traces. Ratios are a / b: above 1, b is faster.

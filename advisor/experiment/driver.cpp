@@ -1,13 +1,11 @@
 #include "advisor/experiment/driver.h"
 
-#include "advisor/experiment/duration.h"
 #include "advisor/experiment/equal_time.h"
-#include "advisor/experiment/output_tail.h"
+#include "advisor/experiment/result_text.h"
 #include "advisor/experiment/statistics.h"
-#include "advisor/experiment/turn_order.h"
-#include "advisor/experiment/verdict_reason.h"
-#include "advisor/experiment/warm_up.h"
-#include "profiler/os/processor.h"
+#include "advisor/experiment/timing.h"
+#include "advisor/runner/child_process.h"
+#include "profiler/os/machine.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,8 @@
 #include "advisor/experiment/experiment.h"
 
-#include "advisor/experiment/config_error.h"
 #include "advisor/experiment/driver.h"
-#include "advisor/experiment/scratch_files.h"
 #include "advisor/experiment/trainer_arm.h"
+#include "advisor/experiment/trainer_process.h"
 
 #include <algorithm>
 

@@ -2,8 +2,7 @@
 
 #include "advisor/advice.h"
 #include "advisor/experiment/arm.h"
-#include "advisor/experiment/loss_history.h"
-#include "advisor/experiment/loss_test.h"
+#include "advisor/experiment/losses.h"
 #include "advisor/experiment/machine_noise.h"
 #include "profiler/model/message.h"
 #include "profiler/model/result.h"

@@ -1,7 +1,7 @@
 #include "advisor/experiment/job_difference.h"
 
-#include "advisor/experiment/step_ratio.h"
-#include "profiler/analysis/percentile.h"
+#include "advisor/experiment/statistics.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <cmath>

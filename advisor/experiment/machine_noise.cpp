@@ -1,6 +1,6 @@
 #include "advisor/experiment/machine_noise.h"
 
-#include "advisor/numbers.h"
+#include "advisor/advice.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,10 +1,10 @@
 #include "advisor/experiment/program_arm.h"
 
-#include "advisor/experiment/output_tail.h"
-#include "advisor/experiment/warm_up.h"
+#include "advisor/experiment/timing.h"
+#include "advisor/runner/child_process.h"
 #include "advisor/runner/launch_check.h"
+#include "profiler/os/connections.h"
 #include "profiler/os/files.h"
-#include "profiler/os/local_socket.h"
 #include "profiler/os/process.h"
 #include "profiler/os/process_tree.h"
 
@@ -217,7 +217,7 @@ private:
     std::int64_t m_mostSteps = 0; // maximum number of steps that it may have completed
     bool m_isRestarted = false;   // the program has begun its training again
     bool m_hasFirstLoss = false;
-    Clock::time_point m_heard;    // time of its last progress report
+    Clock::time_point m_heard; // time of its last progress report
 };
 
 EnvironmentVariables ProgramArm::environment() const

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "advisor/experiment/arm.h"
-#include "advisor/runner/python_hooks.h"
 #include "advisor/runner/workspace.h"
 
 #include <array>
@@ -32,7 +31,7 @@ struct ProgramSetup {
     std::vector<std::string> environment; ///< NAME=VALUE, added to this process's environment
     runner::Isolation isolation = runner::Isolation::Overlay;
     runner::PythonHooks hooks;
-    bool terminal = false;                   ///< run the program in a pseudo-terminal
+    bool terminal = false; ///< run the program in a pseudo-terminal
     /// Seed torch, random and NumPy; seeds that the program sets are shifted, so that every start has its own.
     bool seeds = true;
     /// The losses of whole training runs are compared: a program that ends within a turn is not started again.

@@ -1,8 +1,8 @@
 #include "advisor/experiment/program_experiment.h"
 
 #include "advisor/experiment/driver.h"
-#include "advisor/experiment/output_tail.h"
-#include "advisor/objective.h"
+#include "advisor/knob_changes.h"
+#include "advisor/runner/child_process.h"
 
 #include <algorithm>
 #include <array>
@@ -150,10 +150,9 @@ void addNotes(ProgramResult& result, bool terminalAdded)
                 {{"libraries", libraries}}));
     }
     if (const std::int64_t restarts = result.program.restarts[0] + result.program.restarts[1]; restarts > 0)
-        notes.push_back(
-            profiler::message<"experiment.note.restarted",
-                              "The program is short: it was restarted {count} in the middle of a turn.">(
-                {{"count", restarts, std::to_string(restarts) + (restarts == 1 ? " time" : " times")}}));
+        notes.push_back(profiler::message<"experiment.note.restarted",
+                                          "The program is short: it was restarted {count} in the middle of a turn.">(
+            {{"count", restarts, std::to_string(restarts) + (restarts == 1 ? " time" : " times")}}));
 }
 
 } // namespace

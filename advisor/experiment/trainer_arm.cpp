@@ -1,7 +1,7 @@
 #include "advisor/experiment/trainer_arm.h"
 
-#include "advisor/experiment/config_error.h"
-#include "trainer/config/keys.h"
+#include "advisor/experiment/trainer_process.h"
+#include "trainer/config/knobs.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+/// stepscope-train as a child process: where it is, how it is started, controlled and how it ended, and folders for the
+/// output of training runs that are only measured.
 namespace advisor {
 
 struct TrainerOptions {
@@ -78,5 +80,36 @@ std::string commandForTrainer();
 profiler::Result<std::filesystem::path> findCommandLineProgram();
 /// Runs `program --describe`; kills it after half a minute. Blocks.
 profiler::Result<config::protocol::Description> describeTrainer(const std::filesystem::path& program);
+
+/// An error in a configuration, with its id, and with the key, the value and the allowed values as parameters.
+inline profiler::Error configError(profiler::Error::Code code, const config::ConfigError& error)
+{
+    return {code,
+            {error.id,
+             {{"key", error.key}, {"value", error.value}, {"allowed", error.allowed}, {"where", error.where}},
+             error.message()},
+            {},
+            {}};
+}
+
+/// Folders for the logs and checkpoints of training runs that are only measured. They are next to the user's own
+/// folders, on the same disk, so that writing costs the same as in the real run, and nothing that the real run wrote is
+/// overwritten. The folders are removed with their owner, which outlives the trainers. Not thread-safe.
+class ScratchFiles {
+public:
+    ScratchFiles() = default;
+    ~ScratchFiles();
+    ScratchFiles(const ScratchFiles&) = delete;
+    ScratchFiles& operator=(const ScratchFiles&) = delete;
+
+    /// Redirects the output of `config` to a new folder; each call creates its own.
+    /// @return an error if no folder can be created
+    profiler::Result<void> redirect(config::TrainingConfig& config);
+
+private:
+    profiler::Result<std::filesystem::path> folderFor(const std::filesystem::path& wanted);
+
+    std::vector<std::filesystem::path> m_folders;
+};
 
 } // namespace advisor

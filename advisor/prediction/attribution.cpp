@@ -1,9 +1,9 @@
 #include "advisor/prediction/attribution.h"
 
+#include "advisor/advice.h"
 #include "advisor/evidence/launch_bound.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
-#include "advisor/prediction/kernel_bound.h"
+#include "advisor/prediction/replay_saving.h"
 #include "advisor/prediction/saving.h"
 #include "profiler/model/message.h"
 

@@ -1,8 +1,7 @@
 #include "advisor/prediction/saving.h"
 
-#include "advisor/numbers.h"
-#include "advisor/prediction/batch_means.h"
-#include "advisor/prediction/student_t.h"
+#include "advisor/advice.h"
+#include "advisor/prediction/confidence.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>

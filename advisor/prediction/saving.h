@@ -16,7 +16,7 @@ Saving upperBound(SavingUnit unit, double bound);
 Saving upperBoundOverSteps(std::span<const double> perStepUs);
 
 /// The mean of a quantity that was measured step by step, in µs: an estimate with Student's t interval for the mean (of
-/// batches of consecutive steps, which are correlated; see batch_means.h). For a single step the interval is unbounded.
+/// batches of consecutive steps, which are correlated; see confidence.h). For a single step the interval is unbounded.
 /// If a model leaves open how much a change saves, `leastUs` and `mostUs` differ: the interval reaches from the low end
 /// of the interval of the lower mean to the high end of that of the upper mean. Its midpoint is between the two means.
 Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs);

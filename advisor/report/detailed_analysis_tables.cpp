@@ -1,6 +1,6 @@
 #include "advisor/report/detailed_analysis_tables.h"
 
-#include "advisor/numbers.h"
+#include "advisor/advice.h"
 
 #include <algorithm>
 #include <cmath>

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+/// The report of a run as a neutral model and as one HTML file.
 namespace advisor {
 
 /// The contents of a report; null or empty parts are omitted.

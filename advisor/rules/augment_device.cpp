@@ -1,7 +1,7 @@
-#include "advisor/evidence/data_wait.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
+#include "advisor/evidence/loader_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 

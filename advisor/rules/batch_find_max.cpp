@@ -1,6 +1,6 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/memory_use.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 

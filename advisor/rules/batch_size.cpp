@@ -1,12 +1,12 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/evidence/memory_use.h"
-#include "advisor/evidence/phase_cost.h"
 #include "advisor/evidence/program_values.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,5 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/memory_use.h"
-#include "advisor/numbers.h"
-#include "advisor/prediction/memory_saving.h"
 #include "advisor/verdict.h"
 
 #include <fmt/format.h>

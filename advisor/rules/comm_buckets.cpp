@@ -1,12 +1,10 @@
-#include "advisor/evidence/communication_use.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device/device_use.h"
-#include "profiler/analysis/percentile.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/steps/backward_passes.h"
+#include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/phases.h"
 
 #include <algorithm>

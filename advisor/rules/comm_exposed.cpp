@@ -1,6 +1,5 @@
-#include "advisor/evidence/communication_use.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 

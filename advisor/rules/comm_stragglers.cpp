@@ -1,10 +1,9 @@
-#include "advisor/evidence/communication_use.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
-#include "advisor/numbers.h"
-#include "advisor/prediction/normal_interval.h"
+#include "advisor/prediction/confidence.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/communication/stragglers.h"
-#include "profiler/analysis/steps/steady_state_steps.h"
+#include "profiler/analysis/steps/steps.h"
 
 #include <algorithm>
 #include <cmath>

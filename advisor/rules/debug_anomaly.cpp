@@ -1,11 +1,10 @@
-#include "advisor/evidence/chosen_work.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,5 +1,5 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/slice_queries.h"

@@ -1,4 +1,4 @@
-#include "advisor/numbers.h"
+#include "advisor/advice.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>

@@ -1,12 +1,10 @@
-#include "advisor/evidence/batch_facts.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/memory_use.h"
-#include "advisor/numbers.h"
-#include "advisor/prediction/memory_saving.h"
+#include "advisor/knob_changes.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/steps/backward_passes.h"
 #include "profiler/analysis/steps/phases.h"
-#include "profiler/analysis/steps/steady_state_steps.h"
+#include "profiler/analysis/steps/steps.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/launch_bound.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"

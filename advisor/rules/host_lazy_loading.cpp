@@ -1,8 +1,7 @@
-#include "advisor/evidence/chosen_work.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/launch_bound.h"
-#include "advisor/evidence/warm_up.h"
-#include "advisor/numbers.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device/device_use.h"
@@ -119,7 +118,7 @@ Advice finding(const RuleContext& c, const Loads& loads, double share)
 /// Loads during warm-up: they are excluded from the steady state and do not matter for long training runs.
 Advice inWarmUp(const RuleContext& c, const Loads& loads)
 {
-    const double us = toUs(loads.warmUpTime), recordedUs = toUs(warmUp(c).recorded.duration());
+    const double us = toUs(loads.warmUpTime), recordedUs = toUs(recordedWarmUp(c).recorded.duration());
     const double share = recordedUs > 0 ? std::min(1.0, us / recordedUs) : 0;
     if (share < kMinimumShare)
         return silent(message<"host.lazy_loading.short",

@@ -1,9 +1,9 @@
-#include "profiler/analysis/loader/loader_balance.h"
-#include "advisor/evidence/data_wait.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/launch_bound.h"
+#include "advisor/evidence/loader_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/loader/loader_work.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
-#include "advisor/prediction/normal_interval.h"
+#include "advisor/prediction/confidence.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/percentile.h"
-#include "profiler/model/counter_names.h"
+#include "profiler/analysis/statistics.h"
+#include "profiler/model/activity.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
 

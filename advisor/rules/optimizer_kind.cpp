@@ -1,7 +1,7 @@
-#include "advisor/evidence/batch_facts.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/program_values.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
+#include "advisor/knob_changes.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>

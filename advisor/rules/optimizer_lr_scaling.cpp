@@ -1,4 +1,4 @@
-#include "advisor/evidence/batch_facts.h"
+#include "advisor/knob_changes.h"
 #include "advisor/verdict.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-#include "advisor/evidence/batch_facts.h"
 #include "advisor/evidence/program_values.h"
+#include "advisor/knob_changes.h"
 #include "advisor/verdict.h"
 
 #include <fmt/format.h>

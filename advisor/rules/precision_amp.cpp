@@ -1,7 +1,7 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
-#include "advisor/prediction/kernel_bound.h"
+#include "advisor/prediction/replay_saving.h"
 #include "advisor/verdict.h"
 #include "profiler/model/message.h"
 

@@ -1,6 +1,6 @@
-#include "advisor/evidence/batch_facts.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/loss_curve.h"
-#include "advisor/numbers.h"
+#include "advisor/knob_changes.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>

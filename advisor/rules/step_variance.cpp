@@ -1,7 +1,7 @@
-#include "advisor/numbers.h"
-#include "advisor/prediction/normal_interval.h"
+#include "advisor/advice.h"
+#include "advisor/prediction/confidence.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <array>

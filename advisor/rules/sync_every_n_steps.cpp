@@ -1,13 +1,13 @@
-#include "advisor/evidence/callers.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/steps/phases.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/message.h"
 
 #include <algorithm>
@@ -20,6 +20,8 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace advisor::rules {
@@ -314,6 +316,66 @@ bool mayReadMetrics(const RuleContext& c, const Reading& reading)
         return true;
     return reading.foremost() == Copies && c.facts.statistics.steadyMeanParts.backward.count() > 0 &&
            !anyName(c.trace, [](std::string_view name) { return name.starts_with("aten::_amp_foreach_non_finite"); });
+}
+
+/// The calls that launched these copies, by correlation id.
+std::unordered_map<std::uint64_t, Slice> copyCalls(const Trace& trace, std::span<const SliceId> ids)
+{
+    std::unordered_set<std::uint64_t> wanted;
+    for (const SliceId id : ids)
+        if (const Slice slice = trace.slice(id); isDeviceWork(slice.kind) && slice.correlation.value != 0)
+            wanted.insert(slice.correlation.value);
+    std::unordered_map<std::uint64_t, Slice> calls;
+    if (wanted.empty())
+        return calls;
+    for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
+        for (const Slice& call :
+             ofKindNamed(trace, kind, [](std::string_view name) { return name.find("emcpy") != name.npos; }))
+            if (wanted.contains(call.correlation.value))
+                calls.emplace(call.correlation.value, call);
+    return calls;
+}
+
+std::string callerOf(const Trace& trace, const Slice& call)
+{
+    std::optional<Slice> op, frame;
+    const auto isLibrary = [&](const Slice& slice) {
+        return trace.name(slice).find("torch/") != std::string_view::npos;
+    };
+    trace.forEach(call.id.track, call.range(), [&](const Slice& slice) {
+        if (slice.begin > call.begin || slice.end() < call.end())
+            return true;
+        const std::string_view name = trace.name(slice);
+        const bool isOp = slice.kind == ActivityKind::CpuOp && !isProfilerStep(name) && phaseOfRange(name).empty();
+        if (isOp && (!op || slice.duration > op->duration))
+            op = slice;
+        if (name.find(".py(") != name.npos &&
+            (!frame || std::pair(isLibrary(slice), slice.duration) < std::pair(isLibrary(*frame), frame->duration)))
+            frame = slice;
+        return true;
+    });
+    std::string text(op ? trace.name(*op) : std::string_view());
+    if (frame)
+        text += fmt::format("{}{}", op ? " in " : "", trace.name(*frame));
+    return text;
+}
+
+/// The callers of API calls, or of copies that a call launched: the outermost operator around the call, and the
+/// innermost Python frame, from the user's own code if there is one. Empty if neither is recorded, or if the call of
+/// the copy is not recorded.
+std::vector<std::string> callersOf(const Trace& trace, std::span<const SliceId> ids)
+{
+    const auto calls = copyCalls(trace, ids);
+    std::vector<std::string> callers;
+    for (const SliceId id : ids) {
+        const Slice slice = trace.slice(id);
+        const auto call = isDeviceWork(slice.kind) ? calls.find(slice.correlation.value) : calls.end();
+        if (!isDeviceWork(slice.kind))
+            callers.push_back(callerOf(trace, slice));
+        else
+            callers.push_back(call != calls.end() ? callerOf(trace, call->second) : std::string());
+    }
+    return callers;
 }
 
 /// The caller whose waits are followed by the longest idle time of the device.

@@ -1,7 +1,6 @@
-#include "advisor/evidence/chosen_work.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"

@@ -1,7 +1,7 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/verdict.h"
-#include "profiler/model/throttle_reasons.h"
+#include "profiler/model/nvml_values.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,6 +1,6 @@
+#include "advisor/advice.h"
 #include "advisor/evidence/launch_bound.h"
-#include "advisor/evidence/warm_up.h"
-#include "advisor/numbers.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/verdict.h"
 
 namespace advisor::rules {
@@ -13,7 +13,7 @@ constexpr std::string_view kKey = "warmup";
 // state by less than steps usually vary.
 constexpr double kMinimumShare = 0.05;
 
-Message reasonOf(const RuleContext& c, const WarmUp& found)
+Message reasonOf(const RuleContext& c, const RecordedWarmUp& found)
 {
     if (c.facts.steps.empty())
         return message<"warmup.without_steps",
@@ -32,7 +32,7 @@ Message reasonOf(const RuleContext& c, const WarmUp& found)
          {"excess", found.excessUs, timeText(found.excessUs)}});
 }
 
-Advice finding(const RuleContext& c, const WarmUp& found)
+Advice finding(const RuleContext& c, const RecordedWarmUp& found)
 {
     Advice advice = fires(reasonOf(c, found));
     advice.whyNoPrediction = message<"warmup.no_prediction", "Warm-up happens once: steady steps do not contain it.">();
@@ -45,7 +45,7 @@ Advice finding(const RuleContext& c, const WarmUp& found)
 
 Advice check(const RuleContext& c)
 {
-    const WarmUp found = warmUp(c);
+    const RecordedWarmUp found = recordedWarmUp(c);
     if (c.facts.steps.empty() && !c.facts.device.hasWork())
         return cannotTell(message<"warmup.not_recorded", "The trace has neither steps nor GPU work.">(), Need::Steps);
     if (found.share() >= kMinimumShare)

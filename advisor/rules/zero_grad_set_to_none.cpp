@@ -1,7 +1,6 @@
-#include "advisor/evidence/chosen_work.h"
+#include "advisor/advice.h"
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
@@ -113,8 +112,9 @@ Advice verdict(const RuleContext& c, const Zeroing& found, double phaseUs)
     // The additions may not be recorded as operators of their own.
     Advice advice = fires(
         found.accumulateUs > 0
-            ? message<"zero_grad.set_to_none.fills", "Each step fills {gradients} gradients with zeros ({time}) and adds "
-                                                     "to them in backward ({additions}).">(
+            ? message<"zero_grad.set_to_none.fills",
+                      "Each step fills {gradients} gradients with zeros ({time}) and adds "
+                      "to them in backward ({additions}).">(
                   {gradients, time, {"additions", found.accumulateUs, timeText(found.accumulateUs)}})
             : message<"zero_grad.set_to_none.fills_only", "Each step fills {gradients} gradients with zeros ({time}).">(
                   {gradients, time}));

@@ -1,16 +1,20 @@
 #pragma once
 
 #include "profiler/model/result.h"
-#include "profiler/os/descriptor.h"
+#include "profiler/os/files.h"
 #include "profiler/os/process_tree.h"
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-/// A program that communicates with its parent through pipes: the trainer, and tools such as git and the patcher for
-/// Python files. It runs as a ProcessTree, so nothing that it starts outlives it or its parent.
+/// Programs that communicate with their parent through pipes: the trainer, and short-lived tools such as git and the
+/// patcher for Python files. They run as a ProcessTree, so nothing that they start outlives them or their parent. The
+/// end of what a program printed explains why it failed.
 namespace advisor {
 
 using profiler::os::Descriptor;
@@ -56,4 +60,46 @@ private:
     Descriptor m_input, m_output, m_extra;
 };
 
+/// The end of a program's output, whatever its length.
+class OutputTail {
+public:
+    void add(std::string_view text);
+    /// The last lines (at most twenty) as valid UTF-8 without control characters, ready to be shown and stored.
+    [[nodiscard]] std::string lastLines() const;
+
+private:
+    std::string m_text;
+};
+
+/// True if an error is about a resource that two programs may lack together but one of them could get: memory, or a
+/// port that the program's text mentions.
+bool namesScarceResource(std::string_view error);
+/// True if the error says that a file could not be written because of its size.
+bool namesFullDisk(std::string_view error);
+/// True if the error is about the port.
+bool namesTakenPort(std::string_view error);
+
 } // namespace advisor
+
+/// Short-lived programs that answer on their standard output: the patcher's interpreter and git.
+namespace advisor::change {
+
+struct ToolOutput {
+    int status = -1; ///< exit status; 128 + signal number if a signal ended it
+    std::string text;
+};
+
+struct ToolLimits {
+    /// Chosen: parsing a hundred large source files takes a few seconds.
+    std::chrono::milliseconds time = std::chrono::seconds(30);
+    std::size_t bytes = std::size_t{64} << 20;
+};
+
+/// Runs a program until it exits. Its standard input is empty.
+/// @return an error if it cannot be started or exceeds a limit, in which case it is killed
+profiler::Result<ToolOutput> runTool(const ChildCommand& command, const ToolLimits& limits = {});
+
+/// Finds a program by name in the absolute folders of PATH; a name with a slash is a path.
+profiler::Result<std::filesystem::path> findTool(std::string_view name);
+
+} // namespace advisor::change

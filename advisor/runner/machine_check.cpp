@@ -1,9 +1,8 @@
 #include "advisor/runner/machine_check.h"
 
-#include "advisor/change/tool.h"
+#include "advisor/advice.h"
 #include "advisor/experiment/trainer_process.h"
-#include "advisor/numbers.h"
-#include "advisor/runner/python_hooks.h"
+#include "advisor/runner/child_process.h"
 #include "advisor/runner/shell_words.h"
 #include "advisor/runner/workspace.h"
 #include "profiler/os/files.h"

@@ -1,10 +1,10 @@
 #include "advisor/runner/program_recording.h"
 
-#include "advisor/experiment/output_tail.h"
 #include "advisor/experiment/trainer_process.h"
-#include "advisor/runner/python_hooks.h"
+#include "advisor/runner/child_process.h"
+#include "advisor/runner/workspace.h"
+#include "profiler/os/connections.h"
 #include "profiler/os/files.h"
-#include "profiler/os/pipes.h"
 #include "profiler/os/process.h"
 #include "profiler/os/process_tree.h"
 

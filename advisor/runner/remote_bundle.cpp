@@ -1,6 +1,6 @@
 #include "advisor/runner/remote_bundle.h"
 
-#include "advisor/runner/python_hooks.h"
+#include "advisor/runner/workspace.h"
 #include "profiler/os/files.h"
 #include "profiler/os/libraries.h"
 

@@ -1,8 +1,8 @@
 #include "advisor/runner/remote_host.h"
 
 #include "advisor/runner/shell_words.h"
+#include "profiler/os/connections.h"
 #include "profiler/os/files.h"
-#include "profiler/os/pipes.h"
 #include "profiler/os/signals.h"
 
 #include <array>

@@ -1,8 +1,8 @@
 #include "advisor/runner/remote_job.h"
 
 #include "advisor/runner/remote_frames.h"
+#include "profiler/os/connections.h"
 #include "profiler/os/files.h"
-#include "profiler/os/pipes.h"
 #include "profiler/os/process.h"
 
 #include <algorithm>

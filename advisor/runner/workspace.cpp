@@ -1,27 +1,44 @@
 #include "advisor/runner/workspace.h"
 
+#include "profiler/os/connections.h"
 #include "profiler/os/files.h"
-#include "profiler/os/network.h"
+#include "profiler/os/process.h"
 #include "profiler/os/process_tree.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <fstream>
 #include <system_error>
 #include <utility>
 
 namespace advisor::runner {
 
+namespace {
+
 namespace fs = std::filesystem;
+namespace os = profiler::os;
 using profiler::Error;
 using profiler::Result;
 using profiler::os::PrivateView;
-namespace os = profiler::os;
 
-namespace {
+fs::path programFolder()
+{
+    if (const char* folder = std::getenv("STEPSCOPE_PROGRAMS"); folder && *folder)
+        return folder;
+    std::error_code failed;
+    const auto program = fs::read_symlink("/proc/self/exe", failed);
+    return failed ? fs::path() : program.parent_path();
+}
+
+void putInFront(EnvironmentVariables& environment, const std::string& name, const std::string& value)
+{
+    std::string& list = environment[name];
+    list = list.empty() ? value : value + ":" + list;
+}
 
 // System folders: programs do not write there, or need the real ones (devices, processes).
 constexpr std::array kSystemFolders = {"bin",  "boot", "dev",  "etc",  "lib", "lib32", "lib64",     "libx32",
@@ -180,6 +197,46 @@ Result<fs::path> scratchParent()
 }
 
 } // namespace
+
+EnvironmentVariables currentEnvironment()
+{
+    EnvironmentVariables environment;
+    for (const std::string& assignment : profiler::os::environment())
+        if (const std::size_t equals = assignment.find('='); equals != std::string::npos && equals > 0)
+            environment.emplace(assignment.substr(0, equals), assignment.substr(equals + 1));
+    return environment;
+}
+
+Result<fs::path> findNearProgram(std::initializer_list<const char*> places, std::string_view what)
+{
+    for (const char* place : places)
+        if (const auto path = (programFolder() / place).lexically_normal(); fs::exists(path))
+            return path;
+    return profiler::fail<"record.incomplete", "{what} is missing">(
+        Error::Code::NotFound, programFolder().string(),
+        "reinstall Stepscope, or build the target stepscope_inject (it needs the CUDA headers)", {{"what", what}});
+}
+
+Result<PythonHooks> findPythonHooks()
+{
+    const auto startup = findNearProgram({"../share/stepscope/python/startup"}, "the Python module");
+    if (!startup)
+        return tl::unexpected(startup.error());
+    PythonHooks hooks{*startup, {}};
+    const auto preload = findNearProgram({"../lib/libstepscope_preload.so", "../lib/stepscope/libstepscope_preload.so"},
+                                         "the library for Python's path");
+    if (preload && preload->string().find_first_of(": ") == std::string::npos) // separators between its entries
+        hooks.preload = *preload;
+    return hooks;
+}
+
+void addHooks(EnvironmentVariables& environment, const PythonHooks& hooks)
+{
+    putInFront(environment, "PYTHONPATH", hooks.startup.string());
+    environment["STEPSCOPE_PYTHON"] = hooks.startup.string();
+    if (!hooks.preload.empty())
+        putInFront(environment, "LD_PRELOAD", hooks.preload.string());
+}
 
 std::string_view isolationName(Isolation isolation)
 {

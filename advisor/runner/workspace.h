@@ -1,16 +1,39 @@
 #pragma once
 
-#include "advisor/runner/python_hooks.h"
 #include "profiler/model/result.h"
 #include "profiler/os/private_view.h"
 
 #include <filesystem>
+#include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+/// Where and with which environment a program runs: Stepscope's Python hooks, and a view of the file system that
+/// protects the user's files.
 namespace advisor::runner {
+
+/// A process's environment, by name.
+using EnvironmentVariables = std::map<std::string, std::string, std::less<>>;
+/// The environment of this process.
+EnvironmentVariables currentEnvironment();
+
+/// A file that belongs to this program, in a build tree or an installation. `places` are relative to the folder in
+/// STEPSCOPE_PROGRAMS; if it is not set, to the folder of the running program.
+profiler::Result<std::filesystem::path> findNearProgram(std::initializer_list<const char*> places,
+                                                        std::string_view what);
+
+struct PythonHooks {
+    std::filesystem::path startup; ///< folder that must be first in PYTHONPATH
+    std::filesystem::path preload; ///< library that puts the folder there if a command sets PYTHONPATH itself; may be
+                                   ///< empty
+};
+profiler::Result<PythonHooks> findPythonHooks();
+
+/// Changes `environment` so that each Python interpreter started with it loads the hooks.
+void addHooks(EnvironmentVariables& environment, const PythonHooks& hooks);
 
 /// How the user's files are protected from a program that is only measured.
 enum class Isolation {

@@ -3,9 +3,8 @@
 #include "advisor/change/program_setup.h"
 #include "advisor/evidence/program_values.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/objective.h"
-#include "advisor/tuner/candidates.h"
-#include "advisor/tuner/tune_budget.h"
+#include "advisor/knob_changes.h"
+#include "advisor/tuner/tune_search.h"
 
 #include <algorithm>
 #include <charconv>
@@ -234,8 +233,7 @@ private:
             for (const WantedChange& change : std::span(changes).subspan(1))
                 trial.with.push_back({change.key, valueOf(change.key, ""), change.to});
             const auto set = change::setChanges(
-                plan, *m_first,
-                {.changes = changes, .kept = kept(), .advice = &m_result.advice, .patcher = m_patcher});
+                plan, *m_first, {.changes = changes, .kept = kept(), .advice = &m_result.advice, .patcher = m_patcher});
             if (!set)
                 trial.why = set.error().what;
         }
@@ -310,7 +308,8 @@ private:
         m_result.patch = std::move(*patch);
         trial.outcome = TuneTrial::Outcome::Kept;
         const Interval& ratio = trial.result->samplesPerSecond;
-        if (trial.result->plan.objective == Objective::Time && trial.result->plan.measure == "steps" && ratio.isKnown()) {
+        if (trial.result->plan.objective == Objective::Time && trial.result->plan.measure == "steps" &&
+            ratio.isKnown()) {
             m_result.ratio.value *= ratio.value;
             m_result.ratio.low *= ratio.low;
             m_result.ratio.high *= ratio.high;

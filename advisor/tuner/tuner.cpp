@@ -1,22 +1,26 @@
 #include "advisor/tuner/tuner.h"
 
-#include "advisor/evidence/batch_facts.h"
-#include "advisor/numbers.h"
-#include "advisor/tuner/candidates.h"
-#include "advisor/tuner/tune_budget.h"
+#include "advisor/advice.h"
+#include "advisor/experiment/trainer_process.h"
+#include "advisor/knob_changes.h"
+#include "advisor/tuner/tune_search.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
-#include <fmt/format.h>
 #include <iterator>
+#include <optional>
 
 namespace advisor {
 
+namespace {
+
+using profiler::Error;
 using profiler::message;
 using profiler::Message;
 using profiler::Result;
-
-namespace {
+using Clock = std::chrono::steady_clock;
 
 class Tuning {
 public:
@@ -167,7 +171,8 @@ private:
         // The values are valid, because the trainer has used them.
         for (const Toggle& change : changes)
             static_cast<void>(m_result.best.set(change.key, change.to));
-        if (candidate.objective == Objective::Time && candidate.measure == "steps" && result.samplesPerSecond.isKnown()) {
+        if (candidate.objective == Objective::Time && candidate.measure == "steps" &&
+            result.samplesPerSecond.isKnown()) {
             m_result.ratio.value *= result.samplesPerSecond.value;
             m_result.ratio.low *= result.samplesPerSecond.low;
             m_result.ratio.high *= result.samplesPerSecond.high;
@@ -236,6 +241,18 @@ private:
     int m_cores = 0, m_round = 0;
 };
 
+constexpr std::chrono::seconds kToStop{60};
+// Maximum time between two reports while libraries are read from a cold disk, data is scanned, or the first step is
+// compiled.
+constexpr std::chrono::seconds kPatience{300};
+
+profiler::Result<void> outcome(const TrainerExit& exit)
+{
+    if (exit.signal != 0 || exit.status != 0)
+        return tl::unexpected(Error{Error::Code::Unavailable, exit.asMessage(), {}, {}});
+    return {};
+}
+
 } // namespace
 
 std::string TuneTrial::whyText() const
@@ -267,6 +284,51 @@ Result<TuneResult> tune(const TunePlan& plan, const std::function<void(const Tun
                         std::stop_token stop)
 {
     return Tuning(plan, progress, std::move(stop)).go();
+}
+
+profiler::Result<void> recordTraining(const std::filesystem::path& trainer, const config::TrainingConfig& config,
+                                      const std::filesystem::path& file, std::chrono::milliseconds least,
+                                      const std::stop_token& stop)
+{
+    config::TrainingConfig recorded = config;
+    if (const auto set = recorded.set(config::key::captureEnabled.name, "true"); !set)
+        return tl::unexpected(configError(Error::Code::Invalid, set.error()));
+    ScratchFiles scratch;
+    if (const auto moved = scratch.redirect(recorded); !moved)
+        return tl::unexpected(moved.error());
+    auto process = TrainerProcess::start(recorded, {.program = trainer, .trace = file, .turns = false});
+    if (!process)
+        return tl::unexpected(process.error());
+    std::optional<Clock::time_point> firstStep, stopSent;
+    auto heard = Clock::now();
+    bool killed = false;
+    for (;;) {
+        const auto progress = (*process)->next(std::chrono::milliseconds(50));
+        const auto now = Clock::now();
+        if (progress)
+            heard = now;
+        else if (now - heard > kPatience && !stopSent)
+            return tl::unexpected(Error{Error::Code::Unavailable,
+                                        noAnswer(kPatience),
+                                        {},
+                                        "run the training alone and check on its timeline where it hangs"});
+        if (progress && std::holds_alternative<config::protocol::StepProgress>(*progress) && !firstStep)
+            firstStep = now;
+        if (stop.stop_requested()) // the trace is not needed: the trainer is killed when it goes out of scope
+            return profiler::fail<"tune.recording_cancelled", "The recording was cancelled">(Error::Code::Cancelled);
+        if (!stopSent && firstStep && now - *firstStep > least) {
+            static_cast<void>((*process)->send(config::protocol::Stop{})); // it may have exited just now
+            stopSent = now;
+        }
+        if (stopSent && !killed && now - *stopSent > kToStop) {
+            (*process)->kill(); // what it has recorded so far can be read
+            killed = true;
+        }
+        if (progress)
+            continue;
+        if (const auto exit = (*process)->exited())
+            return killed ? profiler::Result<void>() : outcome(*exit);
+    }
 }
 
 } // namespace advisor

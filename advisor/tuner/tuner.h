@@ -2,6 +2,8 @@
 
 #include "advisor/experiment/experiment.h"
 #include "advisor/rule.h"
+#include "profiler/model/result.h"
+#include "trainer/config/training_config.h"
 
 #include <chrono>
 #include <filesystem>
@@ -13,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+/// Tunes a configuration: tries the changes that the rules propose and keeps those that pay.
 namespace advisor {
 
 /// Trains a configuration for a while and returns its trace; blocks. Callers provide it, because only executables read
@@ -87,5 +90,15 @@ struct TuneResult : TuneOutcome {
 /// @return an error only if the start itself cannot be trained
 profiler::Result<TuneResult> tune(const TunePlan& plan, const std::function<void(const TuneProgress&)>& progress,
                                   std::stop_token stop);
+
+/// Trains with this configuration for a while and stops; the trace is in `file` when this returns. Blocks.
+/// @param least training time from the first step; training may end by itself before
+/// @return an error if the configuration cannot be trained; Cancelled after `stop`
+profiler::Result<void> recordTraining(const std::filesystem::path& trainer, const config::TrainingConfig& config,
+                                      const std::filesystem::path& file, std::chrono::milliseconds least,
+                                      const std::stop_token& stop);
+
+/// Long enough for a few windows of recorded operators, short compared with an experiment.
+inline constexpr std::chrono::seconds kRecordForRules{8};
 
 } // namespace advisor

@@ -1,6 +1,6 @@
 #include "app/charts/time_axis.h"
 
-#include "app/look/number_format.h"
+#include "app/look/display_text.h"
 
 #include <algorithm>
 #include <cmath>

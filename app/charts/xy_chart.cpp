@@ -1,10 +1,9 @@
 #include "app/charts/xy_chart.h"
 
-#include "app/charts/chart_export.h"
-#include "app/charts/chart_frame.h"
+#include "app/charts/chart.h"
 #include "app/charts/time_axis.h"
-#include "app/look/number_format.h"
-#include "app/look/timeline_theme.h"
+#include "app/look/display_text.h"
+#include "app/look/theme.h"
 
 #include <QHelpEvent>
 #include <QPainter>

@@ -1,14 +1,43 @@
 #include "app/configuration/configuration_model.h"
 
-#include "app/look/qstring.h"
+#include "advisor/experiment/trainer_process.h"
+#include "app/look/display_text.h"
 #include "app/services/notices.h"
 
+#include <QCoreApplication>
+#include <QCryptographicHash>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFileInfo>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <QUndoCommand>
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace app {
 
 namespace {
+
+/// An undo command that its owner applies and reverts.
+class UndoStepCommand : public QUndoCommand {
+public:
+    using Apply = std::function<void(const UndoStep& step, bool forth)>;
+
+    UndoStepCommand(UndoStep step, Apply apply);
+
+    [[nodiscard]] const UndoStep& step() const { return m_step; }
+    void undo() override { m_apply(m_step, false); }
+    void redo() override { m_apply(m_step, true); }
+    [[nodiscard]] int id() const override;
+    bool mergeWith(const QUndoCommand* other) override;
+
+private:
+    UndoStep m_step;
+    Apply m_apply;
+    QElapsedTimer m_since;
+};
 
 constexpr int kMostUndo = 200;
 
@@ -26,7 +55,115 @@ std::optional<QString> newProblem(const config::TrainingConfig& before, const co
     return std::nullopt;
 }
 
+// Quick successive edits, such as clicking a spin box five times, are one undo step.
+constexpr qint64 kQuickMs = 1500;
+constexpr int kByHandId = 1;
+
+QString nameOf(const std::string& key)
+{
+    const config::Knob* knob = config::findKnob(key);
+    return asQString(knob->label);
+}
+
+/// A rebuilt trainer may have new features, so its modification time is part of the name.
+QString cacheFile(const std::filesystem::path& program)
+{
+    const QFileInfo info(QString::fromStdString(program.string()));
+    const QByteArray identity = info.absoluteFilePath().toUtf8() + '\n' +
+                                QByteArray::number(info.lastModified().toMSecsSinceEpoch()) + '\n' +
+                                QByteArray::number(info.size());
+    const QByteArray hash = QCryptographicHash::hash(identity, QCryptographicHash::Sha1).toHex();
+    return QStandardPaths::writableLocation(QStandardPaths::CacheLocation) + "/describe-" +
+           QString::fromLatin1(hash.left(16)) + ".json";
+}
+
+void remember(const QString& file, const config::protocol::Description& description)
+{
+    QDir().mkpath(QFileInfo(file).path());
+    QSaveFile out(file);
+    // A cache that cannot be written only delays the next start slightly.
+    if (out.open(QIODevice::WriteOnly)) {
+        out.write(QByteArray::fromStdString(config::protocol::toJson(description)));
+        out.commit();
+    }
+}
+
 } // namespace
+
+UndoStep UndoStep::ofKnob(std::string key, std::string from, std::string to)
+{
+    UndoStep step;
+    step.text = QCoreApplication::translate("UndoStep", "%1 = %2").arg(nameOf(key), QString::fromStdString(to));
+    step.knobs = {{std::move(key), std::move(from), std::move(to)}};
+    step.byHand = true;
+    return step;
+}
+
+UndoStepCommand::UndoStepCommand(UndoStep step, Apply apply)
+    : QUndoCommand(step.text), m_step(std::move(step)), m_apply(std::move(apply))
+{
+    m_since.start();
+}
+
+int UndoStepCommand::id() const
+{
+    return m_step.byHand ? kByHandId : -1;
+}
+
+bool UndoStepCommand::mergeWith(const QUndoCommand* other)
+{
+    const UndoStep& next = static_cast<const UndoStepCommand*>(other)->m_step;
+    config::Difference& mine = m_step.knobs.front();
+    if (next.knobs.front().key != mine.key || m_since.elapsed() > kQuickMs)
+        return false;
+    mine.b = next.knobs.front().b;
+    m_since.start();
+    m_step.text = next.text;
+    setText(next.text);
+    setObsolete(mine.a == mine.b);
+    return true;
+}
+
+TrainerDescription::TrainerDescription(QObject* parent) : QObject(parent), m_thread(this) {}
+
+TrainerDescription::~TrainerDescription()
+{
+    m_thread.cancel();
+}
+
+void TrainerDescription::refresh()
+{
+    const auto program = advisor::findTrainer();
+    if (!program) {
+        emit failed(program.error());
+        return;
+    }
+    const QString file = cacheFile(*program);
+    QFile cached(file);
+    if (cached.open(QIODevice::ReadOnly))
+        if (const auto description = config::protocol::parseDescription(cached.readAll().toStdString()))
+            take(*description);
+    m_thread.start(
+        [this, program = *program, file](const std::stop_token& stop, const Background::Post& post) {
+            const auto description = advisor::describeTrainer(program);
+            if (stop.stop_requested())
+                return;
+            if (!description) {
+                post([this, error = description.error()] { emit failed(error); });
+                return;
+            }
+            remember(file, *description);
+            post([this, description = *description] { take(description); });
+        },
+        [this](const profiler::Error& error) { emit failed(error); });
+}
+
+void TrainerDescription::take(const config::protocol::Description& description)
+{
+    m_description = description;
+    m_known = true;
+    emit changed();
+}
 
 ConfigurationModel::ConfigurationModel(Notices* notices) : m_notices(notices)
 {

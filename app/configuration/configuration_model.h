@@ -1,7 +1,9 @@
 #pragma once
 
-#include "app/configuration/undo_step.h"
-#include "app/services/trainer_description.h"
+#include "app/services/background.h"
+#include "app/services/journal.h"
+#include "profiler/model/result.h"
+#include "trainer/config/protocol.h"
 #include "trainer/config/training_config.h"
 
 #include <QObject>
@@ -12,9 +14,51 @@
 #include <string_view>
 #include <vector>
 
+/// The configuration of the next training: its values, the undo history of its changes, and what the trainer supports
+/// on this machine.
 namespace app {
 
 class Notices;
+
+/// One undo step: knobs with old and new values, and journal entries that are added or removed with them. A value type,
+/// so that it can be saved across a restart.
+struct UndoStep {
+    QString text;                          ///< display text: "Workers = 2"
+    std::vector<config::Difference> knobs; ///< a: before, b: after; both are valid
+    std::vector<KeptChange> kept;          ///< added to the journal
+    bool leaves = false;                   ///< removed from the journal
+    std::size_t place = 0;                 ///< journal index of the first entry; the others follow it
+    bool byHand = false;                   ///< one knob, set by the user: quick edits of it are merged into one step
+
+    /// One knob, set by the user.
+    static UndoStep ofKnob(std::string key, std::string from, std::string to);
+};
+
+/// The trainer's capabilities: first from a cache, then from the trainer itself.
+class TrainerDescription : public QObject {
+    Q_OBJECT
+public:
+    explicit TrainerDescription(QObject* parent = nullptr);
+    ~TrainerDescription() override;
+
+    [[nodiscard]] const config::protocol::Description& get() const { return m_description; }
+    /// True if an answer is available, possibly from the cache.
+    [[nodiscard]] bool isKnown() const { return m_known; }
+    /// Reads the cache entry for this trainer binary, then queries the trainer.
+    void refresh();
+
+signals:
+    void changed();
+    /// The trainer is missing or does not respond.
+    void failed(const profiler::Error& error);
+
+private:
+    void take(const config::protocol::Description& description);
+
+    config::protocol::Description m_description;
+    bool m_known = false;
+    Background m_thread;
+};
 
 /// The configuration of the next training, the undo history of its changes, and what the trainer can do here. GUI
 /// thread.
@@ -75,7 +119,7 @@ private:
     TrainerDescription m_description;
     QString m_vetoReason;     ///< set during commitPendingEdits()
     bool m_restoring = false; ///< commands are being restored that were already executed
-    QUndoStack m_undo;        ///< of UndoStepCommands
+    QUndoStack m_undo;        ///< one command per UndoStep
 };
 
 } // namespace app

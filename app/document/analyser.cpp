@@ -1,14 +1,14 @@
 #include "app/document/analyser.h"
 
-#include "advisor/change/finding_patches.h"
-#include "advisor/live_advice.h"
-#include "app/look/qstring.h"
+#include "advisor/change/program_patch.h"
+#include "advisor/rule.h"
+#include "app/look/display_text.h"
 #include "app/tables/slice_details.h"
 #include "profiler/analysis/facts.h"
-#include "profiler/analysis/steps/last_steps.h"
 #include "profiler/analysis/steps/step_repetition.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace_builder.h"
-#include "profiler/os/clocks.h"
+#include "profiler/os/machine.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "app/document/evidence_model.h"
 
-#include "app/look/swatch.h"
+#include "app/look/kind_palette.h"
 
 namespace app {
 

@@ -1,9 +1,8 @@
 #include "app/document/finding_text.h"
 
-#include "advisor/experiment/held_prediction.h"
+#include "advisor/experiment/result_text.h"
 #include "advisor/prediction/saving.h"
-#include "app/look/number_format.h"
-#include "app/look/qstring.h"
+#include "app/look/display_text.h"
 #include "trainer/config/training_config.h"
 
 #include <QCoreApplication>

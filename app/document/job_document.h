@@ -8,10 +8,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+/// The open job and its selection, and texts about jobs that several views share.
 namespace app {
 
 class Notices;
@@ -108,5 +111,18 @@ private:
 
 /// The analysed step in which a rank delays the others most, or else takes longest; empty if it recorded none.
 std::optional<std::size_t> worstStep(const profiler::analysis::JobRank& rank);
+
+/// "0, 2–7, 9": numbers of ranks or steps, ascending.
+/// @param mostParts  further ones are counted: "0, 2–7 and 3 more"
+QString formatNumbers(std::span<const std::int64_t> numbers,
+                      std::size_t mostParts = std::numeric_limits<std::size_t>::max());
+/// "slow loader".
+QString causeText(profiler::analysis::StragglerCause cause);
+/// "every step", "step 12", "steps 12, 14", "every step, all ranks of node1".
+QString scopeText(const profiler::job::Job& job, const profiler::analysis::Straggler& straggler);
+/// "data parallel".
+QString groupRoleText(profiler::analysis::GroupRole role);
+/// "all-reduce".
+QString collectiveText(profiler::analysis::CollectiveKind kind);
 
 } // namespace app

@@ -1,9 +1,8 @@
 #include "app/document/trace_document.h"
 
 #include "advisor/change/program_patch.h"
-#include "app/document/samples.h"
 #include "app/document/trace_files.h"
-#include "app/look/qstring.h"
+#include "app/look/display_text.h"
 #include "app/services/notices.h"
 #include "app/services/run_store.h"
 #include "app/tables/slice_details.h"

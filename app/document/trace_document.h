@@ -1,11 +1,9 @@
 #pragma once
 
 #include "app/document/analyser.h"
-#include "app/document/recording_follower.h"
 #include "app/document/selection.h"
+#include "app/document/trace_files.h"
 #include "app/document/trace_follower.h"
-#include "app/document/trace_loader.h"
-#include "app/document/trace_saver.h"
 #include "app/services/origin.h"
 #include "profiler/model/trace.h"
 #include "trainer/config/training_config.h"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "app/document/device_gaps.h"
 #include "app/look/kind_palette.h"
 #include "app/tables/table_rows.h"
 #include "profiler/analysis/device/device_use.h"
@@ -10,12 +9,28 @@
 
 #include <QString>
 #include <QStringList>
+#include <map>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string_view>
 #include <vector>
 
+/// Overview of a trace: where its time goes, and when and why its devices idle. The analysis computes it; several views
+/// show it.
 namespace app {
+
+/// Idle intervals of the devices and their causes, from an analysis. Immutable.
+struct DeviceGaps {
+    using Gap = profiler::analysis::IdleStretch;
+    std::map<profiler::DeviceId, std::vector<Gap>> byDevice; ///< disjoint, sorted by start
+
+    /// The intervals of a device that overlap a time range.
+    [[nodiscard]] std::span<const Gap> in(profiler::DeviceId device, profiler::TimeRange window) const;
+};
+
+/// Short text of the cause: "waits for data".
+QString gapWord(std::string_view cause);
 
 /// Overview of a trace of any format, in addition to its steps.
 struct TraceSummary {

@@ -1,9 +1,8 @@
 #include "app/findings/capture_notice.h"
 
+#include "app/look/display_text.h"
 #include "app/look/icon.h"
-#include "app/look/notice_look.h"
-#include "app/look/number_format.h"
-#include "app/look/qstring.h"
+#include "app/look/labels.h"
 #include "app/look/theme.h"
 #include "app/tables/slice_details.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "advisor/experiment/loss_history.h"
+#include "advisor/experiment/losses.h"
 #include "app/charts/xy_chart.h"
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace.h"

@@ -2,20 +2,42 @@
 
 #include "app/charts/xy_chart.h"
 #include "app/document/finding_text.h"
-#include "app/findings/interval_bar.h"
 #include "app/findings/loss_charts.h"
 #include "app/look/icon.h"
-#include "app/look/text_label.h"
+#include "app/look/labels.h"
 #include "app/look/theme.h"
 
 #include <QApplication>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QPainter>
 #include <QPushButton>
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <utility>
 
 namespace app {
+
+/// A ratio and its confidence interval on a logarithmic axis around "no difference". The axis range never grows, so
+/// that the shrinking of the interval is visible.
+class IntervalBar : public QWidget {
+public:
+    explicit IntervalBar(QWidget* parent);
+
+    void show(const std::optional<advisor::Interval>& ratio);
+    [[nodiscard]] QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    [[nodiscard]] double position(double ratio) const; ///< [0, 1] along the axis
+
+    std::optional<advisor::Interval> m_ratio;
+    double m_reach = 0; ///< the axis goes from 1 / reach to reach; 0: not known yet
+};
 
 namespace {
 
@@ -33,6 +55,17 @@ QString soFar(const advisor::ExperimentProgress& progress)
     if (progress.objective == advisor::Objective::LossAtEqualTime)
         return count == 1 ? MeasurementBox::tr("1 seed so far") : MeasurementBox::tr("%1 seeds so far").arg(count);
     return count == 1 ? MeasurementBox::tr("1 pair so far") : MeasurementBox::tr("%1 pairs so far").arg(count);
+}
+
+constexpr std::array kReaches = {1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0};
+
+double reachFor(const advisor::Interval& ratio)
+{
+    const double farthest =
+        std::max({std::abs(std::log(std::max(ratio.low, 1e-3))), std::abs(std::log(std::max(ratio.high, 1e-3)))});
+    const auto found =
+        std::find_if(kReaches.begin(), kReaches.end(), [&](double reach) { return std::log(reach) > farthest; });
+    return found == kReaches.end() ? kReaches.back() : *found;
 }
 
 } // namespace
@@ -183,6 +216,62 @@ void MeasurementBox::setBusy(const QString& why)
 {
     m_again->setEnabled(why.isEmpty());
     m_again->setToolTip(why.isEmpty() ? tr("Start a training run with all kept changes") : why);
+}
+
+IntervalBar::IntervalBar(QWidget* parent) : QWidget(parent)
+{
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+QSize IntervalBar::sizeHint() const
+{
+    return {160, 14 + fontMetrics().height()};
+}
+
+void IntervalBar::show(const std::optional<advisor::Interval>& ratio)
+{
+    m_ratio = ratio;
+    if (ratio) {
+        const double reach = reachFor(*ratio);
+        m_reach = m_reach == 0 ? reach : std::min(m_reach, reach);
+        setAccessibleDescription(ratioText(*ratio));
+    } else {
+        m_reach = 0;
+    }
+    update();
+}
+
+double IntervalBar::position(double ratio) const
+{
+    return std::clamp(0.5 + 0.5 * std::log(std::max(ratio, 1e-3)) / std::log(m_reach), 0.0, 1.0);
+}
+
+void IntervalBar::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const Shades tones = shades(palette());
+    const QRectF bar(1, 1, width() - 2, 10);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(palette().color(QPalette::Midlight));
+    painter.drawRoundedRect(bar, 3, 3);
+    const auto x = [&](double ratio) { return bar.left() + bar.width() * position(ratio); };
+    if (m_ratio && m_reach > 1) {
+        const bool faster = m_ratio->low > 1.01, slower = m_ratio->high < 0.99;
+        const QColor tone = faster ? tones.good : slower ? tones.bad : tones.muted;
+        QColor wash = tone;
+        wash.setAlphaF(0.45F);
+        painter.setBrush(wash);
+        painter.drawRoundedRect(QRectF(QPointF(x(m_ratio->low), bar.top()), QPointF(x(m_ratio->high), bar.bottom())), 2,
+                                2);
+        painter.fillRect(QRectF(x(m_ratio->value) - 1, bar.top() - 1, 2, bar.height() + 2), tone);
+        painter.setPen(tones.muted);
+        const QRectF text(0, bar.bottom() + 1, width(), height() - bar.bottom() - 1);
+        painter.drawText(text, Qt::AlignLeft, QString("%1 ×").arg(1 / m_reach, 0, 'g', 2));
+        painter.drawText(text, Qt::AlignRight, QString("%1 ×").arg(m_reach, 0, 'g', 3));
+        painter.drawText(text, Qt::AlignHCenter, tr("no difference"));
+    }
+    painter.fillRect(QRectF(bar.center().x() - 0.5, bar.top(), 1, bar.height()), palette().color(QPalette::WindowText));
 }
 
 } // namespace app

@@ -3,6 +3,7 @@
 #include "advisor/experiment/experiment.h"
 
 #include <QWidget>
+#include <optional>
 #include <vector>
 
 class QComboBox;

@@ -1,8 +1,8 @@
 #include "app/findings/patch_box.h"
 
 #include "advisor/change/apply.h"
+#include "app/look/display_text.h"
 #include "app/look/icon.h"
-#include "app/look/qstring.h"
 #include "app/look/theme.h"
 
 #include <QApplication>

@@ -111,52 +111,6 @@ SliceClass memcpyClass(std::string_view name)
     return contains(name, {"dtoh"}) ? SliceClass::CopyToHost : SliceClass::CopyOther;
 }
 
-} // namespace
-
-SliceClass classify(ActivityKind kind, std::string_view name)
-{
-    switch (kind) {
-    case ActivityKind::Step:
-        return SliceClass::Step;
-    case ActivityKind::Phase:
-        return phaseClass(name, SliceClass::Other);
-    case ActivityKind::LoaderStage:
-        return stageClass(name);
-    case ActivityKind::LoaderWait:
-        return SliceClass::Idle;
-    case ActivityKind::CpuOp: {
-        const std::string_view phase = profiler::analysis::phaseOfRange(name);
-        return phase.empty() ? operatorClass(name) : phaseClass(phase, SliceClass::Other);
-    }
-    case ActivityKind::Kernel:
-        return kernelSliceClass(name);
-    case ActivityKind::GpuMemcpy:
-        return memcpyClass(name);
-    case ActivityKind::GpuMemset:
-        return SliceClass::Memset;
-    case ActivityKind::Sync:
-        return SliceClass::Sync;
-    case ActivityKind::CudaRuntime:
-    case ActivityKind::CudaDriver:
-        return contains(name, {"synchronize"}) ? SliceClass::Sync : SliceClass::Runtime;
-    case ActivityKind::Overhead:
-        return SliceClass::Overhead;
-    case ActivityKind::UserAnnotation:
-    case ActivityKind::GpuUserAnnotation:
-    case ActivityKind::Nvtx: {
-        if (contains(name, {"profilerstep#"}))
-            return SliceClass::Step;
-        const std::string_view phase = profiler::analysis::phaseOfRange(name);
-        return phaseClass(phase.empty() ? name : phase, SliceClass::Annotation);
-    }
-    case ActivityKind::Other:
-        break;
-    }
-    return SliceClass::Other;
-}
-
-namespace {
-
 struct Definition {
     SliceClass which;
     QRgb light, dark;
@@ -241,7 +195,52 @@ double luminance(const QColor& color)
     return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF());
 }
 
+constexpr int kSwatchSize = 12;
+constexpr int kHatchPeriod = 8; ///< the hatch period of the timeline's tracks
+
 } // namespace
+
+SliceClass classify(ActivityKind kind, std::string_view name)
+{
+    switch (kind) {
+    case ActivityKind::Step:
+        return SliceClass::Step;
+    case ActivityKind::Phase:
+        return phaseClass(name, SliceClass::Other);
+    case ActivityKind::LoaderStage:
+        return stageClass(name);
+    case ActivityKind::LoaderWait:
+        return SliceClass::Idle;
+    case ActivityKind::CpuOp: {
+        const std::string_view phase = profiler::analysis::phaseOfRange(name);
+        return phase.empty() ? operatorClass(name) : phaseClass(phase, SliceClass::Other);
+    }
+    case ActivityKind::Kernel:
+        return kernelSliceClass(name);
+    case ActivityKind::GpuMemcpy:
+        return memcpyClass(name);
+    case ActivityKind::GpuMemset:
+        return SliceClass::Memset;
+    case ActivityKind::Sync:
+        return SliceClass::Sync;
+    case ActivityKind::CudaRuntime:
+    case ActivityKind::CudaDriver:
+        return contains(name, {"synchronize"}) ? SliceClass::Sync : SliceClass::Runtime;
+    case ActivityKind::Overhead:
+        return SliceClass::Overhead;
+    case ActivityKind::UserAnnotation:
+    case ActivityKind::GpuUserAnnotation:
+    case ActivityKind::Nvtx: {
+        if (contains(name, {"profilerstep#"}))
+            return SliceClass::Step;
+        const std::string_view phase = profiler::analysis::phaseOfRange(name);
+        return phaseClass(phase.empty() ? name : phase, SliceClass::Annotation);
+    }
+    case ActivityKind::Other:
+        break;
+    }
+    return SliceClass::Other;
+}
 
 double contrastRatio(const QColor& a, const QColor& b)
 {
@@ -271,6 +270,37 @@ SliceClass ClassLookup::operator()(ActivityKind kind, profiler::StringId name)
     if (m_known[index] == kUnknown)
         m_known[index] = static_cast<std::uint8_t>(classify(kind, m_trace.string(name)));
     return static_cast<SliceClass>(m_known[index]);
+}
+
+QPixmap swatch(SliceClass which, bool dark, double devicePixelRatio)
+{
+    const int pixels = static_cast<int>(std::lround(kSwatchSize * devicePixelRatio));
+    QPixmap pixmap(pixels, pixels);
+    pixmap.setDevicePixelRatio(devicePixelRatio);
+    pixmap.fill(Qt::transparent);
+    QPainter painter(&pixmap);
+    fillAs(painter, QRectF(0, 0, kSwatchSize, kSwatchSize), which, dark);
+    painter.setPen(classStyle(which, dark).edge);
+    painter.drawRect(QRectF(0, 0, kSwatchSize - 1, kSwatchSize - 1));
+    return pixmap;
+}
+
+void fillAs(QPainter& painter, const QRectF& rect, SliceClass which, bool dark)
+{
+    const ClassStyle& style = classStyle(which, dark);
+    painter.fillRect(rect, style.fill);
+    if (style.pattern == FillPattern::Solid)
+        return;
+    painter.save();
+    painter.setClipRect(rect, Qt::IntersectClip);
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setPen(QPen(style.second, style.pattern == FillPattern::Hatch ? 2.1 : 1.4));
+    const double height = rect.height();
+    // Hatch lines start at multiples of the period within the whole widget, so that neighbouring swatches line up.
+    const double first = std::floor((rect.left() + rect.top()) / kHatchPeriod) * kHatchPeriod - rect.top();
+    for (double x = first; x < rect.right() + height; x += kHatchPeriod)
+        painter.drawLine(QPointF(x, rect.top()), QPointF(x - height, rect.bottom()));
+    painter.restore();
 }
 
 } // namespace app

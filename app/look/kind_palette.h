@@ -3,6 +3,8 @@
 #include "profiler/model/trace.h"
 
 #include <QColor>
+#include <QPainter>
+#include <QPixmap>
 #include <QString>
 #include <cstdint>
 #include <string_view>
@@ -72,5 +74,11 @@ private:
     /// By name and kind, because a name may occur with several kinds; 255: not looked up yet.
     std::vector<std::uint8_t> m_known;
 };
+
+/// A small square in the colour and pattern of a class, for legends and tables.
+QPixmap swatch(SliceClass which, bool dark, double devicePixelRatio = 2);
+
+/// Fills a rectangle like a slice of that class, including the hatch.
+void fillAs(QPainter& painter, const QRectF& rect, SliceClass which, bool dark);
 
 } // namespace app

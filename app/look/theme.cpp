@@ -1,5 +1,16 @@
 #include "app/look/theme.h"
 
+#include "app/look/kind_palette.h"
+#include "app/look/style.h"
+
+#include <QApplication>
+#include <QDBusConnection>
+#include <QDBusMessage>
+#include <QDBusPendingCallWatcher>
+#include <QDBusPendingReply>
+#include <QDBusVariant>
+#include <QSettings>
+#include <QToolTip>
 #include <QWidget>
 
 namespace app {
@@ -14,6 +25,14 @@ constexpr Tones kLight = {0xfff3f4f7, 0xffffffff, 0xfff7f8fa, 0xffffffff, 0xff1d
                           0xffd3d8df, 0xff3657c8, 0xffffffff, 0xff262b33, 0xfff3f4f7};
 constexpr Tones kDark = {0xff1d2026, 0xff16181d, 0xff1b1e24, 0xff2b3038, 0xffe4e7eb, 0xff98a2ae,
                          0xff363c46, 0xff7592f5, 0xff0f1218, 0xffe4e7eb, 0xff1d2026};
+
+constexpr auto kThemeKey = "theme";
+constexpr auto kDesktopKey = "desktopIsDark";
+constexpr auto kGroup = "org.freedesktop.appearance";
+constexpr auto kScheme = "color-scheme"; // 0 no preference, 1 dark, 2 light
+constexpr auto kService = "org.freedesktop.portal.Desktop";
+constexpr auto kPath = "/org/freedesktop/portal/desktop";
+constexpr auto kInterface = "org.freedesktop.portal.Settings";
 
 } // namespace
 
@@ -78,6 +97,95 @@ QColor blend(const QColor& under, const QColor& over, double share)
 {
     const auto mix = [&](int a, int b) { return static_cast<int>(a + (b - a) * share); };
     return {mix(under.red(), over.red()), mix(under.green(), over.green()), mix(under.blue(), over.blue())};
+}
+
+QColor mixed(const QColor& from, const QColor& to, double share)
+{
+    const auto mix = [share](int a, int b) { return static_cast<int>(a + (b - a) * share + 0.5); };
+    return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
+}
+
+TimelineTheme TimelineTheme::from(const QPalette& palette)
+{
+    TimelineTheme theme;
+    theme.background = palette.color(QPalette::Base);
+    theme.text = palette.color(QPalette::Text);
+    theme.dark = theme.background.lightnessF() < 0.5;
+    theme.band = mixed(theme.background, theme.text, 0.025);
+    theme.header = mixed(theme.background, theme.text, theme.dark ? 0.05 : 0.04);
+    theme.grid = mixed(theme.background, theme.text, theme.dark ? 0.11 : 0.09);
+    theme.border = mixed(theme.background, theme.text, 0.20);
+    for (double share = 0.55; share <= 1; share += 0.05) {
+        theme.dimText = mixed(theme.background, theme.text, share);
+        if (contrastRatio(theme.dimText, theme.header) >= 4.6)
+            break;
+    }
+    theme.accent = palette.color(QPalette::Highlight);
+    theme.found = theme.dark ? QColor(0xff, 0x6e, 0xd6) : QColor(0xb8, 0x00, 0x8f);
+    return theme;
+}
+
+Appearance::Appearance(QObject* parent) : QObject(parent)
+{
+    const QSettings settings;
+    m_theme = static_cast<Theme>(qBound(0, settings.value(kThemeKey, 0).toInt(), 2));
+    // On a desktop without the portal, the initial palette of Qt's platform plug-in shows the theme.
+    m_desktopIsDark = settings.value(kDesktopKey, isDark(QApplication::palette())).toBool();
+    QApplication::setStyle(new Style);
+    apply();
+}
+
+void Appearance::setTheme(Theme theme)
+{
+    QSettings().setValue(kThemeKey, static_cast<int>(theme));
+    m_theme = theme;
+    apply();
+}
+
+void Appearance::followDesktop()
+{
+    auto bus = QDBusConnection::sessionBus();
+    if (!bus.isConnected())
+        return;
+    bus.connect(kService, kPath, kInterface, "SettingChanged", this,
+                SLOT(desktopChanged(QString, QString, QDBusVariant)));
+    auto question = QDBusMessage::createMethodCall(kService, kPath, kInterface, "Read");
+    question << kGroup << kScheme;
+    auto* answer = new QDBusPendingCallWatcher(bus.asyncCall(question), this);
+    connect(answer, &QDBusPendingCallWatcher::finished, this, [this, answer] {
+        const QDBusPendingReply<QDBusVariant> reply = *answer;
+        if (!reply.isError())
+            take(reply.value().variant());
+        answer->deleteLater();
+    });
+}
+
+void Appearance::desktopChanged(const QString& group, const QString& key, const QDBusVariant& value)
+{
+    if (group == kGroup && key == kScheme)
+        take(value.variant());
+}
+
+void Appearance::take(const QVariant& colorScheme)
+{
+    // Read() wraps the value in one more variant than SettingChanged does.
+    const QVariant inner =
+        colorScheme.canConvert<QDBusVariant>() ? colorScheme.value<QDBusVariant>().variant() : colorScheme;
+    const bool dark = inner.toUInt() == 1;
+    QSettings().setValue(kDesktopKey, dark);
+    if (dark == m_desktopIsDark)
+        return;
+    m_desktopIsDark = dark;
+    apply();
+}
+
+void Appearance::apply()
+{
+    const bool dark = m_theme == Theme::Dark || (m_theme == Theme::System && m_desktopIsDark);
+    const QPalette palette = themePalette(dark);
+    QApplication::setPalette(palette);
+    QToolTip::setPalette(palette);
+    emit changed();
 }
 
 } // namespace app

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <QColor>
+#include <QObject>
 #include <QPalette>
+#include <QVariant>
 
+class QDBusVariant;
 class QWidget;
 
+// The colours of the app, light and dark, and the theme that the user or the desktop has chosen.
 namespace app {
 
 enum class Theme { System, Light, Dark };
@@ -28,5 +32,53 @@ void setTextColor(QWidget* widget, const QColor& color);
 
 /// `over` blended onto `under` with the given opacity.
 [[nodiscard]] QColor blend(const QColor& under, const QColor& over, double share);
+/// Interpolates between two colours by `share`, rounded to the nearest.
+[[nodiscard]] QColor mixed(const QColor& from, const QColor& to, double share);
+
+/// Colours of elements other than slices and text, derived from the palette, so that light and dark mode follow the
+/// system.
+struct TimelineTheme {
+    bool dark = false;
+    QColor background; ///< background of tracks
+    QColor band;       ///< background of every other track
+    QColor header;     ///< background of track names and rulers
+    QColor grid;
+    QColor border;
+    QColor text;
+    QColor dimText; ///< units, hints; at least 4.5 : 1 on the header
+    QColor accent;  ///< selection, focus
+    QColor found;   ///< search matches; at least 3 : 1 on tracks
+
+    static TimelineTheme from(const QPalette& palette);
+    friend bool operator==(const TimelineTheme&, const TimelineTheme&) = default;
+};
+
+/// The theme of the application. Theme::System follows the desktop while the app runs.
+class Appearance : public QObject {
+    Q_OBJECT
+public:
+    /// Sets the application's style and palette. Until followDesktop() is called, the remembered theme of the desktop
+    /// is used.
+    explicit Appearance(QObject* parent = nullptr);
+
+    [[nodiscard]] Theme theme() const { return m_theme; }
+    void setTheme(Theme theme); ///< is remembered
+    /// Queries the desktop's theme and follows its changes from now on. The constructor does not do this, so that the
+    /// window paints first.
+    void followDesktop();
+
+signals:
+    void changed();
+
+private slots:
+    void desktopChanged(const QString& group, const QString& key, const QDBusVariant& value);
+
+private:
+    void take(const QVariant& colorScheme);
+    void apply();
+
+    Theme m_theme = Theme::System;
+    bool m_desktopIsDark = false;
+};
 
 } // namespace app

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "advisor/runner/launch_check.h"
-#include "app/record/command_options.h"
 #include "app/record/output_text.h"
+#include "app/record/record_settings.h"
 #include "app/services/recording_service.h"
 
 #include <QDialog>

@@ -1,6 +1,6 @@
 #include "app/report/pdf_report.h"
 
-#include "app/look/qstring.h"
+#include "app/look/display_text.h"
 
 #include <QAbstractEventDispatcher>
 #include <QAbstractTextDocumentLayout>

@@ -1,7 +1,6 @@
 #include "app/services/experiment_result_json.h"
 
-#include "app/look/qstring.h"
-#include "app/services/json_number.h"
+#include "app/look/display_text.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>

@@ -2,10 +2,10 @@
 
 #include "advisor/change/apply.h"
 #include "advisor/change/program_setup.h"
-#include "advisor/evidence/batch_facts.h"
+#include "advisor/knob_changes.h"
 #include "app/configuration/configuration_model.h"
 #include "app/document/trace_document.h"
-#include "app/look/qstring.h"
+#include "app/look/display_text.h"
 #include "app/services/job_guard.h"
 #include "app/services/notices.h"
 #include "app/services/training_service.h"

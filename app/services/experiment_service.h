@@ -3,7 +3,7 @@
 #include "advisor/experiment/experiment.h"
 #include "advisor/rule.h"
 #include "app/services/background.h"
-#include "app/services/journal_store.h"
+#include "app/services/journal.h"
 #include "app/services/program_measurement.h"
 
 #include <QObject>

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "app/look/display_text.h"
 #include "profiler/model/result.h"
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
 namespace app {
 
@@ -23,6 +25,11 @@ signals:
 };
 
 /// The location and the hint of an error, one per line, as details of a one-sentence message.
-QString detailOf(const profiler::Error& error);
+inline QString detailOf(const profiler::Error& error)
+{
+    QStringList lines{asQString(error.where), asQString(error.hint)};
+    lines.removeAll(QString());
+    return lines.join('\n');
+}
 
 } // namespace app

@@ -1,9 +1,9 @@
 #include "app/services/origin.h"
 
 #include "advisor/runner/shell_words.h"
-#include "app/look/qstring.h"
+#include "app/look/display_text.h"
 #include "profiler/model/trace.h"
-#include "profiler/os/processor.h"
+#include "profiler/os/machine.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>

@@ -1,7 +1,7 @@
 #include "app/services/panel_work.h"
 
 #include "app/look/icon.h"
-#include "app/look/text_label.h"
+#include "app/look/labels.h"
 
 #include <QLabel>
 #include <QProgressBar>

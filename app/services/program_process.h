@@ -6,9 +6,11 @@
 #include <QStringDecoder>
 #include <QStringList>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
+/// Other programs that the app starts: child processes whose output it reads, and the user's text editor.
 namespace app {
 
 /// A program to start.
@@ -55,9 +57,14 @@ private:
     QStringDecoder m_decoder; ///< a character may arrive in two parts
 };
 
-/// Starts a program that outlives the app.
-/// @param command  the program and its arguments
-/// @return false if it cannot be started
-bool startIndependently(const QStringList& command);
+/// The command that opens `file` at `line`: the program and its arguments. Tried in order: the setting "editor/command"
+/// (a command line with {file} and {line} placeholders), the environment variable VISUAL, and the first known graphical
+/// editor on PATH. Empty if there is none.
+std::optional<QStringList> editorCommand(const QString& file, int line);
+
+/// Starts that command without waiting for it. The desktop's "open" is never used because it would execute some file
+/// types, and the path may come from somebody else's trace.
+/// @return empty, or why the editor could not be started and what to do
+QString openInEditor(const QString& file, int line);
 
 } // namespace app

@@ -2,7 +2,7 @@
 
 #include "app/configuration/configuration_model.h"
 #include "app/document/trace_document.h"
-#include "app/look/qstring.h"
+#include "app/look/display_text.h"
 #include "app/services/job_guard.h"
 #include "app/services/notices.h"
 #include "app/services/run_store.h"

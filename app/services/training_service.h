@@ -2,7 +2,6 @@
 
 #include "advisor/experiment/trainer_process.h"
 #include "app/services/background.h"
-#include "app/services/run_state.h"
 #include "trainer/config/protocol.h"
 
 #include <QObject>
@@ -21,6 +20,9 @@ class Notices;
 class RunStore;
 class TraceDocument;
 class TrustStore;
+
+/// State of the training that the app started.
+enum class RunState { Idle, Starting, Running, Paused, Stopping };
 
 /// Trains the current configuration: starts the trainer process, collects its progress, asks it to pause and stop, and
 /// kills it if it does not respond. Its run is kept, and its trace is shown in a document. GUI thread.

@@ -1,6 +1,6 @@
 #include "app/tables/evidence_table.h"
 
-#include "app/look/timeline_theme.h"
+#include "app/look/theme.h"
 
 #include <QHeaderView>
 #include <QKeyEvent>

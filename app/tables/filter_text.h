@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/tables/table_value.h"
+#include "app/tables/table_field.h"
 #include "profiler/model/result.h"
 
 #include <QRegularExpression>

@@ -1,5 +1,4 @@
-#include "app/look/qstring.h"
-#include "app/tables/row_sort.h"
+#include "app/look/display_text.h"
 #include "app/tables/slice_details.h"
 #include "app/tables/table_scan.h"
 #include "profiler/analysis/device/occupancy.h"

@@ -1,8 +1,7 @@
 #include "app/tables/slice_details.h"
 
+#include "app/look/display_text.h"
 #include "app/look/kind_palette.h"
-#include "app/look/number_format.h"
-#include "app/look/qstring.h"
 #include "app/tables/table_field.h"
 #include "profiler/analysis/device/occupancy.h"
 

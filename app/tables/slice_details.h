@@ -1,6 +1,6 @@
 #pragma once
 
-#include "advisor/source_place.h"
+#include "advisor/advice.h"
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace.h"
 

@@ -1,7 +1,7 @@
 #include "app/tables/table_bar.h"
 
+#include "app/look/display_text.h"
 #include "app/look/icon.h"
-#include "app/look/number_format.h"
 #include "app/look/theme.h"
 
 #include <QAction>

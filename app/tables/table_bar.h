@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/tables/table_query.h"
-#include "app/tables/table_subject.h"
 
 #include <QTimer>
 #include <QWidget>

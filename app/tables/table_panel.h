@@ -4,7 +4,7 @@
 #include "app/look/visibility_watcher.h"
 #include "app/services/background.h"
 #include "app/tables/table_query.h"
-#include "app/tables/table_text.h"
+#include "app/tables/table_rows.h"
 
 #include <QElapsedTimer>
 #include <QTimer>
@@ -58,7 +58,7 @@ private:
     using TableWork =
         std::function<std::function<void()>(const std::function<void(double)>& progress, const std::stop_token& stop)>;
 
-    // table_panel.cpp
+    // The rows, and the selection.
     void request();
     void follow();
     void start(std::shared_ptr<const TableRows> sameRows);
@@ -74,7 +74,7 @@ private:
     bool chooseSeveral();
     void showSlice(profiler::SliceId id);
 
-    // table_actions.cpp
+    // The actions of the user.
     void makeActions();
     void showMenu(QPoint at);
     void updateActions();

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "app/tables/table_model.h"
 #include "app/tables/table_query.h"
-#include "app/tables/table_text.h"
+#include "app/tables/table_rows.h"
 
+#include <QAbstractTableModel>
 #include <QTableView>
+#include <memory>
 #include <vector>
 
 class QMenu;
@@ -12,6 +13,29 @@ class QMenu;
 namespace app {
 
 class TableHeader;
+
+/// Rows for a view. A background query delivers all of them at once; the model only formats visible cells.
+class TableModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    using QAbstractTableModel::QAbstractTableModel;
+
+    /// Null: no rows and no columns.
+    void setRows(std::shared_ptr<const TableRows> rows);
+    [[nodiscard]] const std::shared_ptr<const TableRows>& rows() const { return m_rows; }
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+    /// Updates the swatches after a theme change.
+    void setDark(bool dark);
+
+private:
+    std::shared_ptr<const TableRows> m_rows;
+    bool m_dark = false;
+};
 
 /// The table view: sorted by a click on a heading (Shift+click: by a further column), selected by mouse or keyboard,
 /// copied with Ctrl+C. The context menu of the heading chooses the columns.
@@ -62,7 +86,7 @@ private:
     TableOrder m_order;
     QString m_columnsKey;
     bool m_arranging = false; ///< columns are being moved by the program
-    bool m_quiet = false; ///< the current row is being set by the program
+    bool m_quiet = false;     ///< the current row is being set by the program
     bool m_widthsByUser = false, m_fitting = false;
 };
 

@@ -1,9 +1,9 @@
-#include "app/terminal/always_on.h"
+#include "app/terminal/commands.h"
 
 #include "advisor/runner/launch_check.h"
-#include "advisor/runner/python_hooks.h"
 #include "advisor/runner/shell_words.h"
-#include "app/terminal/json_text.h"
+#include "advisor/runner/workspace.h"
+#include "app/terminal/output.h"
 #include "app/terminal/recorded_process.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/model/number_text.h"

@@ -1,8 +1,7 @@
-#include "advisor/evidence/sampled_calls.h"
+#include "advisor/evidence/source_lines.h"
 #include "app/terminal/commands.h"
-#include "app/terminal/json_text.h"
-#include "app/terminal/open_trace.h"
-#include "app/terminal/text_table.h"
+#include "app/terminal/inputs.h"
+#include "app/terminal/output.h"
 #include "profiler/analysis/call_tree/call_views.h"
 #include "profiler/model/number_text.h"
 

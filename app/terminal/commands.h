@@ -1,13 +1,12 @@
 #pragma once
 
-#include "app/terminal/step_choice.h"
-
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// The commands of stepscope-cli. Each writes its result to `out`, progress and one-line errors to `err`, and returns
@@ -25,6 +24,24 @@ struct Streams {
     std::ostream& out;
     std::ostream& err;
 };
+
+/// How a command finds the steps of a trace.
+enum class StepSearch {
+    Automatic,  ///< marks; if the trace has none, repeated work
+    Marks,      ///< marks only
+    Repetition, ///< repeated work, even if there are marks
+    None        ///< analyze the whole trace without steps
+};
+
+/// What a command uses as training steps.
+struct StepChoice {
+    std::string range; ///< NVTX ranges or annotations of this name are the steps; empty: see `search`
+    StepSearch search = StepSearch::Automatic;
+};
+
+/// The value of `--steps-from`: auto, marks, repetition, none.
+std::vector<std::string> stepSearchNames();
+StepSearch stepSearchOf(std::string_view name);
 
 struct SummarizeOptions {
     std::vector<std::filesystem::path> traces; ///< several files, a folder or a pattern: the ranks of one job
@@ -124,10 +141,12 @@ struct TrainOptions {
 /// Ctrl-C stops the trainer, which finishes its step and the trace; a second Ctrl-C kills it.
 int train(const TrainOptions& options, const Streams& streams);
 
+inline constexpr const char* kAlwaysOn = "always-on"; ///< a level of `record`, see recordAlwaysOn()
+
 struct RecordOptions {
     std::filesystem::path trace; ///< empty: named after the program, in the working directory
     std::vector<std::string> command;
-    std::string level = "standard";       ///< "always-on" (always_on.h), "always", "standard", "full"
+    std::string level = "standard";       ///< kAlwaysOn, "always", "standard", "full"
     double captureSlow = 0;               ///< always-on: seconds between two captures that slow steps start; 0: none
     bool operators = false;               ///< operators of LibTorch in Python programs
     std::int64_t opsEvery = 0;            ///< operators only in a window at the start of every n training steps; 0: in
@@ -150,6 +169,9 @@ struct RecordOptions {
 /// Runs and records a command with its standard streams and signals. Returns the command's own exit status, or 128 +
 /// signal number if a signal ended it; kBadInput if it could not be run or recorded.
 int record(const RecordOptions& options, const Streams& streams);
+/// The implementation for `--level always-on`: the steps of each rank in a file of bounded size, which can stay on for
+/// weeks. `trace` names the folder, which is created.
+int recordAlwaysOn(const RecordOptions& options, const Streams& streams);
 
 struct WatchOptions {
     std::filesystem::path place; ///< folder of a recording, or the trace that it writes

@@ -1,12 +1,10 @@
 #include "app/terminal/commands.h"
+#include "app/terminal/inputs.h"
 #include "app/terminal/interrupt.h"
-#include "app/terminal/open_trace.h"
 
 #include <fmt/format.h>
 
 namespace app::terminal {
-
-using namespace advisor;
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "advisor/runner/machine_check.h"
 #include "app/terminal/commands.h"
-#include "app/terminal/json_text.h"
+#include "app/terminal/output.h"
 #include "profiler/model/version.h"
 
 #include <algorithm>

@@ -5,8 +5,6 @@
 
 namespace app::terminal {
 
-using namespace advisor;
-
 namespace {
 
 // A signal handler can access only globals, and may write only lock-free ones.

@@ -1,14 +1,11 @@
+#include "advisor/advice.h"
 #include "advisor/change/apply.h"
-#include "advisor/change/recorded_text.h"
 #include "advisor/evidence/program_facts.h"
 #include "advisor/evidence/source_lines.h"
-#include "advisor/numbers.h"
 #include "advisor/rule.h"
 #include "app/terminal/commands.h"
-#include "app/terminal/json_text.h"
-#include "app/terminal/open_trace.h"
-#include "app/terminal/step_choice.h"
-#include "app/terminal/text_table.h"
+#include "app/terminal/inputs.h"
+#include "app/terminal/output.h"
 
 #include <algorithm>
 #include <filesystem>

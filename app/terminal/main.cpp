@@ -1,10 +1,9 @@
-#include "app/terminal/always_on.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/pages.h"
 #include "app/terminal/remote_record.h"
 #include "profiler/model/version.h"
+#include "profiler/os/connections.h"
 #include "profiler/os/memory.h"
-#include "profiler/os/pipes.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -370,13 +369,12 @@ void addPlace(CLI::App& record, RecordOptions& options)
                 "Run and record the command on this machine, over ssh: as ssh names it, with your keys, agent and "
                 "~/.ssh/config. The trace comes here at the end; Ctrl-C stops the command there")
             ->type_name("HOST");
-    CLI::Option* through =
-        record
-            .add_option("--through", options.through,
-                        "Like --host, but through a command that runs another command elsewhere: "
-                        "'docker exec -i NAME', 'srun --jobid N', 'kubectl exec -i POD --'")
-            ->type_name("COMMAND")
-            ->excludes(host);
+    CLI::Option* through = record
+                               .add_option("--through", options.through,
+                                           "Like --host, but through a command that runs another command elsewhere: "
+                                           "'docker exec -i NAME', 'srun --jobid N', 'kubectl exec -i POD --'")
+                               ->type_name("COMMAND")
+                               ->excludes(host);
     record
         .add_option_function<std::string>(
             "--host-folder",

@@ -1,7 +1,7 @@
 #include "app/terminal/pages.h"
 
 #include "profiler/model/version.h"
-#include "profiler/os/replacement_file.h"
+#include "profiler/os/files.h"
 
 #include <CLI/CLI.hpp>
 #include <cctype>

@@ -1,10 +1,10 @@
 #include "advisor/change/apply.h"
 #include "advisor/change/branch.h"
 #include "advisor/runner/shell_words.h"
+#include "app/terminal/advise.h"
 #include "app/terminal/commands.h"
-#include "app/terminal/json_text.h"
-#include "app/terminal/open_trace.h"
-#include "app/terminal/rule_patches.h"
+#include "app/terminal/inputs.h"
+#include "app/terminal/output.h"
 
 #include <algorithm>
 #include <fmt/format.h>

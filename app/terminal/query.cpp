@@ -3,12 +3,9 @@
 #include "advisor/advice.h"
 #include "advisor/rule.h"
 #include "app/terminal/commands.h"
+#include "app/terminal/inputs.h"
 #include "app/terminal/interrupt.h"
-#include "app/terminal/interrupt_watch.h"
-#include "app/terminal/json_text.h"
-#include "app/terminal/open_trace.h"
-#include "app/terminal/step_choice.h"
-#include "app/terminal/text_table.h"
+#include "app/terminal/output.h"
 #include "profiler/model/number_text.h"
 
 #include <algorithm>

@@ -1,28 +1,27 @@
 #include "advisor/runner/launch_check.h"
-#include "advisor/runner/python_hooks.h"
 #include "advisor/runner/shell_words.h"
-#include "app/terminal/always_on.h"
+#include "advisor/runner/workspace.h"
 #include "app/terminal/commands.h"
-#include "app/terminal/open_trace.h"
-#include "app/terminal/rank_files.h"
-#include "app/terminal/record_report.h"
+#include "app/terminal/inputs.h"
+#include "app/terminal/output.h"
 #include "app/terminal/recorded_process.h"
 #include "app/terminal/remote_record.h"
 #include "profiler/capture/collect_parts.h"
 #include "profiler/capture/injection/variables.h"
-#include "profiler/capture/part_recording.h"
-#include "profiler/capture/rank_environment.h"
-#include "profiler/capture/recording_limits.h"
+#include "profiler/capture/recorder.h"
+#include "profiler/capture/recording_scope.h"
 #include "profiler/capture/system_sampler.h"
+#include "profiler/model/result.h"
 #include "profiler/model/version.h"
 #include "profiler/os/file_lock.h"
 #include "profiler/os/files.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -46,6 +45,89 @@ using profiler::makeError;
 using profiler::Message;
 using profiler::message;
 using profiler::Result;
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// The result of a recording.
+struct RecordReport {
+    std::optional<CommandEnd> end;                      ///< no value: the command was not started
+    std::optional<profiler::capture::Collected> result; ///< no value: there is no trace
+    std::optional<profiler::Error> error;               ///< why there is none
+    std::filesystem::path written = {};                 ///< the trace, or the folder with one per rank
+    std::size_t ranks = 0;                              ///< number of traces in the folder; 0: one trace
+};
+
+int statusOf(const RecordReport& report)
+{
+    const int command = report.end ? report.end->shellStatus() : 0;
+    return command == 0 && report.error ? kBadInput : command;
+}
+
+nlohmann::ordered_json jsonOf(const RecordReport& report, const RecordOptions& options)
+{
+    nlohmann::ordered_json json{{"schema", 1},
+                                {"trace", (report.written.empty() ? options.trace : report.written).string()}};
+    if (report.ranks > 0)
+        json["ranks"] = report.ranks;
+    if (report.result) {
+        json["processes"] = report.result->processes;
+        json["events"] = report.result->events;
+        json["dropped"] = report.result->dropped;
+        json["notes"] = textsJson(report.result->notes);
+        json["note_messages"] = messagesJson(report.result->notes);
+    }
+    if (report.end) {
+        json["exit_status"] = report.end->shellStatus();
+        json["signal"] = report.end->signal;
+        json["ended"] = report.end->text();
+    }
+    if (report.error)
+        json["error"] = errorJson(*report.error);
+    return json;
+}
+
+void printReport(const RecordReport& report, const RecordOptions& options, std::ostream& to)
+{
+    constexpr const char* kName = "stepscope-cli record: ";
+    if (report.error) {
+        to << kName << report.error->message();
+        if (report.end)
+            to << " · the command " << report.end->text();
+        to << '\n';
+        return;
+    }
+    const auto& result = *report.result;
+    for (const profiler::Message& note : result.notes)
+        to << kName << note.text << '\n';
+    to << kName
+       << fmt::format("{} · {}{} {}, {} events{} · the command {}\n",
+                      (report.written.empty() ? options.trace : report.written).string(),
+                      report.ranks > 0 ? fmt::format("{} ranks, ", report.ranks) : "", result.processes,
+                      result.processes == 1 ? "process" : "processes", result.events,
+                      result.dropped > 0 ? fmt::format(" ({} dropped)", result.dropped) : "", report.end->text());
+    if (result.events > 0)
+        to << kName << "to see what could be faster: stepscope-cli advise "
+           << runner::commandLine({(report.written.empty() ? options.trace : report.written).string()}) << '\n';
+}
+
+/// Reports the result as requested by the options: as a line on stderr, as JSON on stderr, or as JSON in a file.
+/// @return the exit status: the command's own; kBadInput if nothing was recorded and the command succeeded
+int say(const RecordReport& report, const RecordOptions& options, const Streams& streams)
+{
+    const int status = statusOf(report);
+    if (!options.report.empty()) {
+        std::ofstream file(options.report, std::ios::trunc);
+        file << jsonText(jsonOf(report, options), true) << '\n';
+        file.close();
+        if (file)
+            return status;
+        streams.err << "stepscope-cli record: the report could not be written: " << options.report.string() << '\n';
+    }
+    if (options.json && !report.error)
+        streams.err << jsonText(jsonOf(report, options), true) << '\n';
+    else
+        printReport(report, options, streams.err);
+    return status;
+}
 
 /// Ranks of the command that --ranks leaves out.
 struct UnchosenRanks {
@@ -72,8 +154,6 @@ Result<fs::path> checkedOutput(const fs::path& wanted)
             Error::Code::Permission, path.parent_path().string(), "choose a folder that you can write to");
     return path;
 }
-
-using Variables = std::vector<std::pair<std::string, std::string>>;
 
 /// For all processes of the recording, relative to the command's start. The upper limit is beyond any run.
 profiler::TimeRange windowOf(const RecordOptions& options)

@@ -6,12 +6,11 @@
 #include "advisor/runner/remote_host.h"
 #include "advisor/runner/remote_job.h"
 #include "advisor/runner/shell_words.h"
-#include "app/terminal/always_on.h"
+#include "app/terminal/commands.h"
 #include "app/terminal/interrupt.h"
-#include "app/terminal/json_text.h"
+#include "app/terminal/output.h"
 #include "profiler/model/number_text.h"
 #include "profiler/os/files.h"
-#include "profiler/os/replacement_file.h"
 
 #include <cerrno>
 #include <charconv>

@@ -2,8 +2,7 @@
 
 #include "advisor/evidence/run_facts.h"
 #include "app/terminal/commands.h"
-#include "app/terminal/configured.h"
-#include "app/terminal/open_trace.h"
+#include "app/terminal/inputs.h"
 
 #include <fmt/format.h>
 

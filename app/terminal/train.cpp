@@ -1,10 +1,9 @@
+#include "advisor/advice.h"
 #include "advisor/experiment/trainer_process.h"
-#include "advisor/numbers.h"
 #include "app/terminal/commands.h"
-#include "app/terminal/configured.h"
+#include "app/terminal/inputs.h"
 #include "app/terminal/interrupt.h"
-#include "app/terminal/json_text.h"
-#include "app/terminal/open_trace.h"
+#include "app/terminal/output.h"
 #include "profiler/formats/container/sealed_writer.h"
 
 #include <chrono>

@@ -2,11 +2,16 @@
 
 #include "app/look/theme.h"
 #include "app/timeline/timeline_actions.h"
+#include "app/timeline/timeline_scene.h"
 
+#include <QBuffer>
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QSvgGenerator>
 #include <QToolTip>
 #include <QWheelEvent>
 
@@ -18,6 +23,20 @@ using profiler::Trace;
 namespace {
 
 constexpr Nanoseconds kReadingTime{3'000'000}; ///< part of a frame's 16 ms; the rest is for drawing
+
+/// The scene without elements that follow the pointer.
+TimelineScene still(const TimelineScene& scene, const QFont& font, double ratio)
+{
+    TimelineScene copy = scene;
+    copy.hovered.reset();
+    copy.pointerInside = false;
+    copy.focused = false;
+    copy.zooming = false;
+    copy.ratio = ratio;
+    copy.labels = LabelCache();
+    copy.labels.setFont(font, ratio);
+    return copy;
+}
 
 } // namespace
 
@@ -319,6 +338,83 @@ void TimelineCanvas::paintEmpty(QPainter& painter) const
     painter.setPen(m_scene.theme.dimText);
     const QRect lower(all.left() + 20, upper.bottom() + 10, all.width() - 40, all.height() / 2 - 10);
     painter.drawText(lower, Qt::AlignHCenter | Qt::AlignTop | Qt::TextWordWrap, below);
+}
+
+void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event)
+{
+    if (m_scene.isEmpty())
+        return;
+    const int row =
+        event->reason() == QContextMenuEvent::Keyboard ? m_scene.currentRow : rowAt(m_scene, event->pos().y());
+    QMenu menu(this);
+    if (row >= 0 && row < m_scene.rows.count() && m_scene.rows.at(row).kind != TrackRow::Kind::Hidden) {
+        m_scene.currentRow = row;
+        viewport()->update();
+        addRowEntries(menu, row);
+        menu.addSeparator();
+    }
+    for (QMenu* group : timelineMenus(*this, &menu))
+        menu.addMenu(group);
+    menu.exec(event->globalPos());
+}
+
+/// Actions for one row.
+void TimelineCanvas::addRowEntries(QMenu& menu, int index)
+{
+    const TrackRow& row = m_scene.rows.at(index);
+    menu.addSection(row.name);
+    const auto add = [&](const char* name, const QString& text) {
+        QAction* action = timelineAction(*this, name);
+        QAction* entry = menu.addAction(text);
+        entry->setObjectName(name);
+        entry->setShortcut(action->shortcut());
+        entry->setShortcutVisibleInContextMenu(true);
+        connect(entry, &QAction::triggered, action, &QAction::trigger);
+    };
+    if (row.foldable)
+        add("toggleRow", row.open ? tr("Collapse") : tr("Expand"));
+    add("togglePin", row.pinned ? tr("Unpin") : tr("Pin"));
+    add("moveRowUp", tr("Move up"));
+    add("moveRowDown", tr("Move down"));
+    add("hideRow", tr("Hide"));
+    if (const auto hidden = m_scene.rows.hidden(); !hidden.empty()) {
+        QMenu* back = menu.addMenu(tr("Show hidden track"));
+        for (const auto& [key, name] : hidden)
+            back->addAction(QString(name).replace('&', "&&"), this, [this, key = key] { m_rows.showRow(key); });
+        back->addSeparator();
+        back->addAction(tr("All"), &m_rows, &TimelineRowCommands::showAllRows);
+    }
+}
+
+QImage TimelineCanvas::picture(double ratio) const
+{
+    QImage image((QSizeF(m_scene.size) * ratio).toSize(), QImage::Format_RGB32);
+    image.setDevicePixelRatio(ratio);
+    image.fill(m_scene.theme.background);
+    if (m_scene.isEmpty())
+        return image;
+    TimelineScene scene = still(m_scene, font(), ratio);
+    QPainter painter(&image);
+    TimelinePainter().paint(painter, scene);
+    return image;
+}
+
+QByteArray TimelineCanvas::svg() const
+{
+    QBuffer buffer;
+    QSvgGenerator generator;
+    generator.setOutputDevice(&buffer);
+    generator.setSize(m_scene.size);
+    generator.setViewBox(QRect(QPoint(0, 0), m_scene.size));
+    generator.setTitle(tr("Timeline"));
+    QPainter painter(&generator);
+    if (!m_scene.isEmpty()) {
+        TimelineScene scene = still(m_scene, font(), 1);
+        scene.labels.setVector(true);
+        TimelinePainter().paintVector(painter, scene);
+    }
+    painter.end();
+    return buffer.data();
 }
 
 } // namespace app

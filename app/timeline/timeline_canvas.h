@@ -1,13 +1,11 @@
 #pragma once
 
-#include "app/timeline/pinned_cards.h"
-#include "app/timeline/timeline_mark_commands.h"
+#include "app/timeline/timeline_commands.h"
 #include "app/timeline/timeline_mouse.h"
 #include "app/timeline/timeline_navigation.h"
+#include "app/timeline/timeline_overlay.h"
 #include "app/timeline/timeline_painter.h"
-#include "app/timeline/timeline_row_commands.h"
 #include "app/timeline/timeline_scene.h"
-#include "app/timeline/timeline_selection.h"
 
 #include <QAbstractScrollArea>
 #include <memory>

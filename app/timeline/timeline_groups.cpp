@@ -1,6 +1,6 @@
 #include "app/timeline/timeline_groups.h"
 
-#include "app/look/qstring.h"
+#include "app/look/display_text.h"
 
 #include <QCollator>
 #include <QCoreApplication>

@@ -1,7 +1,7 @@
 #include "app/timeline/timeline_minimap.h"
 
 #include "app/charts/counter_series.h"
-#include "profiler/model/colored_buckets.h"
+#include "profiler/model/level_of_detail.h"
 
 #include <QMouseEvent>
 #include <QPainter>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "app/document/selection.h"
-#include "app/look/timeline_theme.h"
+#include "app/look/theme.h"
 #include "app/timeline/slice_colors.h"
-#include "app/timeline/timeline_find.h"
+#include "app/timeline/slice_search.h"
 #include "profiler/model/trace.h"
 
 #include <QImage>

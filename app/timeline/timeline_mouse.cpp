@@ -1,12 +1,10 @@
 #include "app/timeline/timeline_mouse.h"
 
 #include "app/tables/slice_details.h"
-#include "app/timeline/pinned_cards.h"
-#include "app/timeline/timeline_hit_test.h"
+#include "app/timeline/timeline_commands.h"
 #include "app/timeline/timeline_navigation.h"
-#include "app/timeline/timeline_row_commands.h"
+#include "app/timeline/timeline_overlay.h"
 #include "app/timeline/timeline_scene.h"
-#include "app/timeline/timeline_selection.h"
 
 #include <QAbstractScrollArea>
 #include <QApplication>

@@ -1,21 +1,52 @@
 #pragma once
 
+#include "app/document/trace_summary.h"
 #include "app/timeline/lane_builder.h"
-#include "app/timeline/long_gaps.h"
 #include "app/timeline/timeline_scene.h"
 
 #include <QImage>
 #include <QPainter>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 namespace app {
 
-/// Draws a scene in stages: lanes into an image, then overlays with a painter. Keeps buffers from frame to frame.
+/// Finds the long gaps among very many gaps of a device without reading each: stores the longest gap of every block.
+class LongGaps {
+public:
+    /// @param all  sorted by start; outlives this
+    explicit LongGaps(std::span<const DeviceGaps::Gap> all);
+
+    /// Calls back with the gaps in `window` (a part of all gaps) of at least this duration, sorted by start.
+    template <class Visit>
+    void forEach(std::span<const DeviceGaps::Gap> window, profiler::Nanoseconds atLeast, const Visit& visit) const
+    {
+        const auto first = static_cast<std::size_t>(window.data() - m_all.data()), end = first + window.size();
+        for (std::size_t i = first; i < end;) {
+            if (m_longest[i / kBlock] < atLeast) {
+                i = (i / kBlock + 1) * kBlock;
+                continue;
+            }
+            if (m_all[i].range.duration() >= atLeast)
+                visit(m_all[i]);
+            ++i;
+        }
+    }
+
+private:
+    static constexpr std::size_t kBlock = 128;
+    std::span<const DeviceGaps::Gap> m_all;
+    std::vector<profiler::Nanoseconds> m_longest; ///< longest of each kBlock gaps
+};
+
+/// Draws a scene in stages: lanes and counters into an image, then labels, the overlay, the ruler and the headers with
+/// a painter. Keeps buffers from frame to frame.
 class TimelinePainter {
 public:
     /// Time limit as in LodCache; unlimited by default.
@@ -82,24 +113,5 @@ private:
     FlowsInView m_flows;
     FlowMemory m_flowMemory;
 };
-
-void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
-void paintHeader(QPainter& painter, TimelineScene& scene);
-/// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its minimum to its
-/// maximum.
-void drawCounter(QPainter& painter, const CounterSeries& series, const TimeAxis& axis, int top, int bottom,
-                 const QColor& color);
-void drawCounter(QImage& image, const CounterSeries& series, const TimeAxis& axis, double ratio, int top, int bottom,
-                 const QColor& color);
-/// Selection, flows, range, marks and the pointer line.
-void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& inView);
-/// Arrows of the selected slice, and fainter all visible ones.
-void paintFlows(QPainter& painter, TimelineScene& scene, const FlowsInView& inView);
-/// Vertical lines of marks, the distance between two of them, and from the last one to the pointer.
-void paintMarks(QPainter& painter, TimelineScene& scene);
-/// Marks on the ruler, bookmarks with their notes.
-void paintMarkFlags(QPainter& painter, TimelineScene& scene);
-/// Tooltip card of the item under the pointer.
-void paintHoverCard(QPainter& painter, TimelineScene& scene);
 
 } // namespace app

@@ -2,27 +2,59 @@
 
 #include "app/charts/counter_series.h"
 #include "app/charts/time_axis.h"
-#include "app/document/device_gaps.h"
 #include "app/document/selection.h"
-#include "app/look/timeline_theme.h"
+#include "app/document/trace_summary.h"
+#include "app/look/theme.h"
+#include "app/tables/table_field.h"
 #include "app/timeline/label_cache.h"
 #include "app/timeline/slice_colors.h"
-#include "app/timeline/timeline_find.h"
-#include "app/timeline/timeline_flows.h"
+#include "app/timeline/slice_search.h"
 #include "app/timeline/timeline_marks.h"
-#include "app/timeline/timeline_steps.h"
 #include "app/timeline/track_rows.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace.h"
 
 #include <QPointF>
 #include <QRectF>
 #include <QSize>
+#include <QString>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
+// What a timeline shows: the known steps, the state of a frame, and what is at a position of it.
 namespace app {
+
+/// The steps that overlap a window; `steps` must be sorted by start and must not overlap.
+std::span<const profiler::analysis::Step> stepsIn(const Steps& steps, profiler::TimeRange window);
+/// "step 12".
+QString stepTitle(const profiler::analysis::Step& step);
+/// Position of a time relative to the last step that started before it: "step 12 + 3.10 ms"; empty before the first.
+QString stepPlace(const Steps& steps, profiler::TraceTime time);
+/// A range in steps, "0.42 steps"; empty if it starts before the first.
+QString stepSpan(const Steps& steps, profiler::TimeRange range);
+
+/// The steps of a growing trace: those of the analysis of an earlier snapshot, plus newer step marks, so that the
+/// newest steps are on the ruler while an analysis is running. For the added steps only range, index and slice are
+/// known.
+class KnownSteps {
+public:
+    /// Null while unknown. Valid until the next call of this class.
+    [[nodiscard]] const std::shared_ptr<const Steps>& steps() const { return m_steps; }
+    void clear();
+    /// Sets the steps of an analysis of `trace` or of an earlier snapshot. An analysis of a live trace without steps
+    /// came before the first step and is ignored.
+    void take(const profiler::Trace& trace, std::shared_ptr<const Steps> found);
+    /// Adds new steps of `trace`, a few hundred per call, unless it is complete or its steps do not come from marks.
+    /// The cost is proportional to the added steps, and once after each take() to all of them.
+    void follow(const profiler::Trace& trace);
+
+private:
+    std::shared_ptr<const Steps> m_steps;
+    std::shared_ptr<Steps> m_own; ///< the same including added steps; otherwise null
+};
 
 /// The state of a timeline frame: what is drawn, not how events change it.
 struct TimelineScene {
@@ -99,5 +131,16 @@ struct TimelineScene {
 private:
     [[nodiscard]] QRect fullWidth() const { return {0, kRulerHeight, size.width(), size.height() - kRulerHeight}; }
 };
+
+// What is at a position of the canvas, in logical pixels. Nothing of an empty scene.
+
+/// The slice at a position, or the nearest one of the same lane within a few pixels.
+[[nodiscard]] std::optional<profiler::Slice> sliceAt(const TimelineScene& scene, QPointF at);
+/// The row at a height, in the tracks and in their headers; −1: none.
+[[nodiscard]] int rowAt(const TimelineScene& scene, double y);
+/// The resizable row whose lower edge is at a position in the header; −1: none.
+[[nodiscard]] int rowWithEdgeAt(const TimelineScene& scene, QPointF at);
+/// True at the edge between headers and tracks, where the headers can be resized.
+[[nodiscard]] bool isHeaderEdgeAt(const TimelineScene& scene, QPointF at);
 
 } // namespace app

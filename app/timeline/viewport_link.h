@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/document/linked_viewport.h"
+#include "app/document/trace_pair.h"
 #include "profiler/model/clock.h"
 
 #include <QObject>

@@ -1,7 +1,7 @@
 #include "app/timeline_tools/go_to.h"
 
 #include "app/document/selection.h"
-#include "app/look/number_format.h"
+#include "app/look/display_text.h"
 #include "app/tables/slice_details.h"
 #include "app/timeline/timeline_canvas.h"
 

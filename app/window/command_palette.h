@@ -1,15 +1,21 @@
 #pragma once
 
+#include "profiler/model/trace.h"
+
 #include <QFrame>
 #include <QPointer>
 #include <QString>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 class QLineEdit;
 class QListView;
 
+/// The command palette, and the names of slices that it finds.
 namespace app {
 
 /// A command that the palette offers.
@@ -70,5 +76,16 @@ private:
     Model* m_model;
     QPointer<QWidget> m_before; ///< it had the focus
 };
+
+/// A name in the string pool of a trace that slices have.
+struct SliceName {
+    profiler::StringId name;
+    std::uint64_t slices = 0;
+};
+
+/// The most frequent names of slices, at most `most`, most frequent first. Reads one column of every slice: call it on
+/// a worker thread. Empty when it was stopped.
+[[nodiscard]] std::vector<SliceName> sliceNames(const profiler::Trace& trace, std::size_t most,
+                                                const std::stop_token& stop);
 
 } // namespace app

@@ -1,9 +1,8 @@
 #include "app/window/dock_layout.h"
 
+#include "app/look/display_text.h"
 #include "app/look/help_place.h"
-#include "app/look/qstring.h"
 #include "app/window/dock.h"
-#include "app/window/dock_controller.h"
 #include "app/window/workbench.h"
 #include "stepscope_app_views_registry.h"
 

@@ -6,14 +6,10 @@
 #include "app/tables/table_panel.h"
 #include "app/window/application.h"
 #include "app/window/dock.h"
-#include "app/window/dock_controller.h"
 #include "app/window/dock_layout.h"
-#include "app/window/loading_bar.h"
-#include "app/window/notice_strip.h"
-#include "app/window/status_line.h"
-#include "app/window/tab_overflow.h"
 #include "app/window/window_actions.h"
 #include "app/window/window_dialogs.h"
+#include "app/window/window_strips.h"
 #include "profiler/job/job_files.h"
 
 #include <QApplication>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/look/appearance.h"
+#include "app/look/theme.h"
 #include "app/services/background.h"
 #include "app/window/workbench.h"
 

@@ -1,15 +1,18 @@
 #pragma once
 
+#include "app/services/trust_store.h"
+
+#include <QDialog>
 #include <QObject>
 #include <QString>
 
 class QWidget;
 
+/// The dialogs of the window, among them the question whether the user's code may run.
 namespace app {
 
 class HelpBook;
 class RecordDialog;
-struct CodeFile;
 struct Workbench;
 
 /// The dialogs of the window: files to open and to save, the program to record, and what the user has to agree to. GUI
@@ -53,6 +56,27 @@ private:
     QWidget* m_window;
     RecordDialog* m_record = nullptr; ///< created on first use
     HelpBook* m_help = nullptr;       ///< created on first use
+};
+
+/// Asks whether a model file or a program of the user may run: what and where it is, its SHA-256, and why this matters.
+/// Closing the dialog cancels.
+class TrustQuestion : public QDialog {
+    Q_OBJECT
+public:
+    TrustQuestion(const CodeFile& file, QWidget* parent);
+
+    [[nodiscard]] const CodeFile& file() const { return m_file; }
+
+signals:
+    /// Emitted once, before the dialog is deleted.
+    void answered(app::TrustStore::Answer answer);
+
+private:
+    class QWidget* makeFacts(const CodeFile& file);
+    class QWidget* makeButtons();
+
+    CodeFile m_file;
+    TrustStore::Answer m_answer = TrustStore::Answer::No;
 };
 
 } // namespace app

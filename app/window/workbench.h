@@ -4,14 +4,14 @@
 #include "app/document/job_document.h"
 #include "app/document/trace_document.h"
 #include "app/document/trace_pair.h"
+#include "app/report/report_saver.h"
 #include "app/services/experiment_service.h"
 #include "app/services/job_guard.h"
-#include "app/services/journal_store.h"
-#include "app/services/level_cost_measurer.h"
+#include "app/services/journal.h"
+#include "app/services/level_costs.h"
 #include "app/services/machine_state.h"
 #include "app/services/notices.h"
 #include "app/services/recording_service.h"
-#include "app/services/report_saver.h"
 #include "app/services/run_store.h"
 #include "app/services/state_store.h"
 #include "app/services/training_service.h"
@@ -23,7 +23,12 @@ namespace app {
 /// The services and the documents of a window. They are created and destroyed in the order of their dependencies. Views
 /// and services receive those that they use, never the workbench.
 struct Workbench {
-    Workbench();
+    Workbench()
+    {
+        QObject::connect(&document, &TraceDocument::configurationFound, &configuration, &ConfigurationModel::set);
+        QObject::connect(&document, &TraceDocument::configurationRead, &configuration, &ConfigurationModel::setLoaded);
+        QObject::connect(&document, &TraceDocument::configurationRefused, &configuration, &ConfigurationModel::refuse);
+    }
     Workbench(const Workbench&) = delete;
     Workbench& operator=(const Workbench&) = delete;
 

@@ -2,10 +2,10 @@
 
 #include "profiler/analysis/communication/stragglers.h"
 #include "profiler/analysis/device/copy_bandwidth.h"
-#include "profiler/analysis/device/critical_path.h"
-#include "profiler/analysis/device/launch_statistics.h"
-#include "profiler/analysis/loader/loader_balance.h"
+#include "profiler/analysis/device/launches.h"
+#include "profiler/analysis/loader/loader_work.h"
 #include "profiler/analysis/operators/call_sites.h"
+#include "profiler/analysis/replay/replay.h"
 
 #include <stop_token>
 #include <vector>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "profiler/analysis/device/device_facts.h"
-#include "profiler/analysis/loader/input_wait.h"
+#include "profiler/analysis/device/device_use.h"
+#include "profiler/analysis/loader/loader_work.h"
 #include "profiler/analysis/operators/op_costs.h"
-#include "profiler/analysis/steps/between_steps.h"
+#include "profiler/analysis/steps/breakdown.h"
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace.h"
 

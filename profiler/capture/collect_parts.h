@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+/// One trace from the files that the processes of a program have written.
 namespace profiler::capture {
 
 /// The file written by one process: `<trace>.<pid>`, or `<trace>.<pid>.2` if a program replaced itself by exec.

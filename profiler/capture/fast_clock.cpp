@@ -1,6 +1,6 @@
 #include "profiler/capture/fast_clock.h"
 
-#include "profiler/capture/clock_alignment.h"
+#include "profiler/os/machine.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -127,6 +127,24 @@ void FastClock::reset() noexcept
     s_adjusting.started = false;
     s_adjusting.rate = 0;
     s_adjusting.busy.clear(std::memory_order_release);
+}
+
+container::ClockTriple readClocks()
+{
+    constexpr int kTries = 5;
+    container::ClockTriple best{};
+    std::int64_t closest = 0;
+    for (int i = 0; i < kTries; ++i) {
+        const std::int64_t before = os::monotonicTime().count();
+        const std::int64_t realtime = os::realTime().count();
+        const std::uint64_t tsc = timeStampCounter();
+        const std::int64_t after = os::monotonicTime().count();
+        if (i == 0 || after - before < closest) {
+            closest = after - before;
+            best = {before + (after - before) / 2, realtime, tsc};
+        }
+    }
+    return best;
 }
 
 } // namespace profiler::capture

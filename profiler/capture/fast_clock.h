@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/frame.h"
 #include "profiler/model/clock.h"
 
 #include <atomic>
@@ -9,6 +9,8 @@
 #include <x86intrin.h>
 #endif
 
+/// The clocks of a recording: CLOCK_MONOTONIC at the cost of reading the time-stamp counter, and readings of all clocks
+/// at one moment, with which times of other clocks are converted.
 namespace profiler::capture {
 
 /// The processor's time-stamp counter; 0 if programs cannot read one.
@@ -84,5 +86,9 @@ public:
         std::int64_t m_ns = 0, m_rate = 0;
     };
 };
+
+/// Reads the three clocks at one moment. Several attempts are made, and the one with the shortest delay between the
+/// reads is kept.
+container::ClockTriple readClocks();
 
 } // namespace profiler::capture

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/model/pcie_link.h"
+#include "profiler/model/nvml_values.h"
 #include "profiler/model/result.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/capture/thread_buffer.h"
-#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/frame.h"
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
 
@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+/// The recorder: takes the events of a process from its threads, and writes them to a trace file.
 namespace profiler::capture {
 
 /// Properties of a GPU in addition to its name.
@@ -113,5 +114,17 @@ private:
     struct State;
     std::unique_ptr<State> m;
 };
+
+/// The recording of one process, which becomes one part of a merged trace (collect_parts.h).
+struct PartRecording {
+    std::unique_ptr<Recorder> recorder;
+    std::filesystem::path path;
+};
+
+/// Starts this process's part of `trace`: `<trace>.<pid>`, with a number appended if a file of that name exists. A
+/// program that replaces itself by exec keeps its pid, and processes in two pid namespaces can have the same one: a
+/// part of another process is never overwritten.
+/// @param options  everything except the path
+Result<PartRecording> startPart(const std::filesystem::path& trace, RecorderOptions options);
 
 } // namespace profiler::capture

@@ -1,3 +1,5 @@
+#include "profiler/capture/thread_buffer.h"
+
 #include "profiler/capture/thread_buffer_impl.h"
 
 #include <algorithm>
@@ -5,6 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 
 namespace profiler::capture {
@@ -13,6 +16,8 @@ namespace {
 
 /// Far more than corrections of the clock can ever take back.
 constexpr std::int64_t kMostAhead = 1'000'000;
+// A thread collects its ends with its next operator; if more are pending, they belong to threads that have ended.
+constexpr std::size_t kMaxWaitingEnds = 256;
 
 /// One thread writes the number, others only read it, so no locked instruction is needed.
 void increment(std::uint64_t& number)
@@ -294,6 +299,139 @@ void ThreadBuffer::sample(std::uint32_t counter, TraceTime time, double value)
 {
     m->put({headWord(container::EventType::Counter, ActivityKind::Other, 0, 0, counter), toNs(time), 0,
             std::bit_cast<std::int64_t>(value), 0});
+}
+
+void CrossThreadRanges::begin(const void* owner, std::uint32_t track, const container::EventRecord& begin)
+{
+    const std::lock_guard lock(m_mutex);
+    m_begun.insert_or_assign(owner, Whole{track, begin});
+}
+
+std::optional<CrossThreadRanges::Whole> CrossThreadRanges::end(const void* owner, std::int64_t time)
+{
+    const std::lock_guard lock(m_mutex);
+    if (const auto begun = m_begun.find(owner); begun != m_begun.end()) {
+        Whole whole = begun->second;
+        m_begun.erase(begun);
+        whole.record.type = container::EventType::Slice;
+        whole.record.end = time;
+        return whole;
+    }
+    if (m_ended.size() == kMaxWaitingEnds)
+        m_ended.erase(m_ended.begin());
+    m_ended.push_back({owner, time});
+    m_endCount.fetch_add(1, std::memory_order_release);
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> CrossThreadRanges::takeEnd(const void* owner, std::int64_t begin)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto ended = std::find_if(m_ended.begin(), m_ended.end(),
+                                    [&](const End& end) { return end.owner == owner && end.time >= begin; });
+    if (ended == m_ended.end())
+        return std::nullopt;
+    const std::int64_t time = ended->time;
+    m_ended.erase(ended);
+    return time;
+}
+
+namespace {
+
+struct LastUsed {
+    std::uint64_t recorder = 0;
+    ThreadBuffer* buffer = nullptr;
+};
+// Trivially destructible, so that they can be read while the thread's other objects are being destroyed.
+thread_local constinit LastUsed t_last;
+thread_local constinit bool t_ending = false;
+
+struct BuffersOfThread {
+    struct Entry {
+        std::uint64_t recorder;
+        ThreadBuffer* buffer;
+        std::weak_ptr<ReleasedBuffers> released;
+        bool isMain; ///< returned by bufferOfThisThread()
+    };
+    std::vector<Entry> entries;
+
+    ~BuffersOfThread()
+    {
+        t_ending = true;
+        t_last = {};
+        for (const Entry& entry : entries)
+            if (const auto released = entry.released.lock())
+                released->release(entry.buffer);
+    }
+};
+thread_local BuffersOfThread t_buffers;
+
+bool remember(BuffersOfThread::Entry entry)
+{
+    if (t_ending)
+        return false;
+    // Drop entries of destroyed recorders, so that they do not accumulate in a long-lived thread.
+    std::erase_if(t_buffers.entries, [](const BuffersOfThread::Entry& known) { return known.released.expired(); });
+    t_buffers.entries.push_back(std::move(entry));
+    return true;
+}
+
+} // namespace
+
+void ReleasedBuffers::release(ThreadBuffer* buffer)
+{
+    const std::lock_guard lock(m_mutex);
+    try {
+        m_buffers.push_back(buffer);
+    } catch (const std::bad_alloc&) {
+        // The buffer is never reused. The end of a thread must not end the program.
+    }
+}
+
+bool ReleasedBuffers::take(const ThreadBuffer* buffer)
+{
+    const std::lock_guard lock(m_mutex);
+    return std::erase(m_buffers, buffer) != 0;
+}
+
+std::vector<ThreadBuffer*> ReleasedBuffers::list() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_buffers;
+}
+
+ThreadBuffer* bufferOfThisThread(std::uint64_t recorder)
+{
+    if (t_last.recorder == recorder)
+        return t_last.buffer;
+    if (t_ending)
+        return nullptr;
+    for (const BuffersOfThread::Entry& entry : t_buffers.entries)
+        if (entry.recorder == recorder && entry.isMain) {
+            t_last = {recorder, entry.buffer};
+            return entry.buffer;
+        }
+    return nullptr;
+}
+
+bool setBufferOfThisThread(std::uint64_t recorder, ThreadBuffer* buffer, std::weak_ptr<ReleasedBuffers> released)
+{
+    if (!remember({recorder, buffer, std::move(released), true}))
+        return false;
+    t_last = {recorder, buffer};
+    return true;
+}
+
+bool keepBufferForThisThread(std::uint64_t recorder, ThreadBuffer* buffer, std::weak_ptr<ReleasedBuffers> released)
+{
+    return remember({recorder, buffer, std::move(released), false});
+}
+
+void forgetBuffersOfThisThread()
+{
+    t_last = {};
+    if (!t_ending)
+        t_buffers.entries.clear();
 }
 
 } // namespace profiler::capture

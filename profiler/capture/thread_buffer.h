@@ -5,8 +5,13 @@
 #include "profiler/model/trace.h"
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string_view>
+#include <vector>
 
+/// Buffers for the events of the threads that are recorded, which buffer a thread has, and what becomes of it when the
+/// thread ends. thread_buffer_impl.h has the inlined calls.
 namespace profiler::capture {
 
 /// A thread's buffer for trace events: a ring in shared memory with one producer (the thread) and one consumer (the
@@ -85,5 +90,33 @@ public:
 private:
     ThreadBuffer* m_buffer; ///< null if not recording
 };
+
+/// Buffers of threads that have ended, for reuse by later threads. Outlives its recorder as long as a thread has an
+/// entry for it.
+class ReleasedBuffers {
+public:
+    void release(ThreadBuffer* buffer);
+    /// Removes the buffer; returns false if it is not there.
+    bool take(const ThreadBuffer* buffer);
+    [[nodiscard]] std::vector<ThreadBuffer*> list() const;
+
+private:
+    mutable std::mutex m_mutex;
+    std::vector<ThreadBuffer*> m_buffers;
+};
+
+/// The calling thread's buffer of a recorder; null if it has none.
+/// @param recorder  unique number of the recorder: numbers are never reused in a process, so a destroyed recorder is
+///                  never found
+ThreadBuffer* bufferOfThisThread(std::uint64_t recorder);
+/// Remembers the buffer. When the thread ends, the buffer goes to `released`.
+/// @return false if the thread is already ending and cannot remember it
+bool setBufferOfThisThread(std::uint64_t recorder, ThreadBuffer* buffer, std::weak_ptr<ReleasedBuffers> released);
+/// Remembers an additional buffer, only so that it goes to `released` when the thread ends.
+/// @return false if the thread is already ending
+bool keepBufferForThisThread(std::uint64_t recorder, ThreadBuffer* buffer, std::weak_ptr<ReleasedBuffers> released);
+/// Call in the child after a fork: its only thread has entries for buffers of the parent's recorder, which it must
+/// neither write to nor release.
+void forgetBuffersOfThisThread();
 
 } // namespace profiler::capture

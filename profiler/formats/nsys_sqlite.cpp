@@ -1,6 +1,6 @@
 #include "profiler/formats/format.h"
 #include "profiler/formats/nsys/read_export.h"
-#include "profiler/formats/nsys/sqlite_header.h"
+#include "profiler/formats/nsys/sqlite_file.h"
 
 namespace profiler::formats {
 

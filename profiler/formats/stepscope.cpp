@@ -1,5 +1,5 @@
 #include "profiler/formats/container/sealed_writer.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/formats/format.h"
 
 namespace profiler::formats {

@@ -1,7 +1,7 @@
 #include "profiler/job/job_files.h"
 
 #include "profiler/formats/format.h"
-#include "profiler/os/file_pattern.h"
+#include "profiler/os/shell_expansion.h"
 #include "profiler_formats_formats_registry.h"
 
 #include <algorithm>

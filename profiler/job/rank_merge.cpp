@@ -1,6 +1,6 @@
 #include "profiler/job/rank_merge.h"
 
-#include "profiler/analysis/job/job_steps.h"
+#include "profiler/analysis/job/job_analysis.h"
 #include "profiler/formats/format.h"
 #include "profiler/model/trace_builder.h"
 

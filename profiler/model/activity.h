@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+/// Kinds of slices, and the names in a trace that have a fixed meaning: phases, loader stages, copies, counters.
 namespace profiler {
 
 /// What a slice is. Where the PyTorch profiler has a category for it, the name is that category string.
@@ -65,5 +66,12 @@ enum class CopyKind : std::uint8_t { Unknown, HtoD, DtoH, DtoD, PtoP, HtoH };
 enum class MemoryKind : std::uint8_t { Unknown, Pageable, Pinned, Device, Array, Managed };
 std::string_view copyKindName(CopyKind kind);     ///< "HtoD"…
 std::string_view memoryKindName(MemoryKind kind); ///< "pageable"…
+
+/// Suffixes in counter names that say what the values mean.
+namespace counter {
+/// Suffix of a counter that started at 0 when the recording began, so that earlier values are not included. PyTorch
+/// before 1.10 records only changes of memory.
+inline constexpr std::string_view kSinceBegin = " since the recording began";
+} // namespace counter
 
 } // namespace profiler

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "profiler/os/machine.h"
+
 #include <chrono>
 #include <cstdint>
 
@@ -12,7 +14,7 @@ struct TraceClock {
     using period = duration::period;
     using time_point = std::chrono::time_point<TraceClock>;
     static constexpr bool is_steady = true;
-    static time_point now() noexcept;
+    static time_point now() noexcept { return time_point(os::monotonicTime()); }
 };
 using Nanoseconds = std::chrono::nanoseconds;
 using TraceTime = TraceClock::time_point;

@@ -1,8 +1,8 @@
 #include "profiler/model/row_index.h"
 
-#include "profiler/model/row_assigner.h"
-
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <utility>
 
 namespace profiler {
@@ -14,6 +14,64 @@ constexpr std::size_t kSparse = 16;
 constexpr std::size_t kMostSparse = 8;
 /// … and the block is too large for a processor cache.
 constexpr std::size_t kMinimumForSparse = 4096;
+
+/// Assigns a row to each slice: a free row with its depth and kind, or a new one if there is none.
+class RowAssigner {
+public:
+    /// Starts must not decrease from call to call.
+    std::uint32_t assign(std::uint8_t depth, ActivityKind kind, std::int64_t begin, std::int64_t end);
+    /// Rows in order of creation; only depth, kind and count are set.
+    [[nodiscard]] std::vector<Row>& rows() { return m_rows; }
+
+private:
+    using EndAndRow = std::pair<std::int64_t, std::uint32_t>;
+    using FirstFree = std::priority_queue<EndAndRow, std::vector<EndAndRow>, std::greater<>>;
+    struct DepthRows {
+        bool used = false;
+        std::uint32_t row = 0; ///< the first row of this depth and kind; most have no others
+        std::int64_t end = 0;  ///< end of the last slice in that row
+        FirstFree others;
+    };
+    std::uint32_t make(std::uint8_t depth, ActivityKind kind);
+
+    std::vector<DepthRows> m_depths; ///< indexed by depth and kind
+    std::vector<Row> m_rows;
+};
+
+std::uint32_t RowAssigner::make(std::uint8_t depth, ActivityKind kind)
+{
+    Row row;
+    row.depth = depth;
+    row.kind = kind;
+    m_rows.push_back(row);
+    return static_cast<std::uint32_t>(m_rows.size() - 1);
+}
+
+std::uint32_t RowAssigner::assign(std::uint8_t depth, ActivityKind kind, std::int64_t begin, std::int64_t end)
+{
+    const std::size_t index = std::size_t{depth} * kActivityKinds + static_cast<std::size_t>(kind);
+    if (index >= m_depths.size())
+        m_depths.resize(index + 1);
+    DepthRows& depthRows = m_depths[index];
+    if (!depthRows.used || depthRows.end <= begin) {
+        if (!depthRows.used)
+            depthRows.row = make(depth, kind);
+        depthRows.used = true;
+        depthRows.end = end;
+        ++m_rows[depthRows.row].count;
+        return depthRows.row;
+    }
+    std::uint32_t row = 0;
+    if (!depthRows.others.empty() && depthRows.others.top().first <= begin) {
+        row = depthRows.others.top().second;
+        depthRows.others.pop();
+    } else {
+        row = make(depth, kind);
+    }
+    depthRows.others.emplace(end, row);
+    ++m_rows[row].count;
+    return row;
+}
 
 /// Sorts rows by depth and kind, and updates `rowOf`.
 void sortRows(std::vector<Row>& rows, std::vector<std::uint32_t>& rowOf)
@@ -230,6 +288,75 @@ std::size_t RowIndex::bytes() const
 {
     return m_positions.capacity() * sizeof(std::uint16_t) + m_fine.bytes() + m_sparse.capacity() * sizeof(Sparse) +
            m_sparseTimes.bytes() + m_fineTimes.capacity() * sizeof(std::uint32_t);
+}
+
+std::uint32_t RowLevel::groupAt(std::int64_t time, std::uint32_t guess) const
+{
+    // Search away from the guess in growing steps until the group is between two of them.
+    std::uint32_t low = 0; // starts at `time` or earlier, or is 0
+    std::uint32_t high = m_count;
+    guess = std::min(guess, m_count - 1);
+    if (begin(guess) <= time) {
+        low = guess;
+        for (std::uint32_t step = 1; low + step < high; step *= 2) {
+            if (begin(low + step) > time) {
+                high = low + step;
+                break;
+            }
+            low += step;
+        }
+    } else {
+        high = guess;
+        for (std::uint32_t step = 1; high > 0; step *= 2) {
+            const std::uint32_t next = high > step ? high - step : 0;
+            if (begin(next) <= time) {
+                low = next;
+                break;
+            }
+            high = next;
+        }
+    }
+    while (high - low > 1 && high > 0) {
+        const std::uint32_t middle = low + (high - low) / 2;
+        if (begin(middle) <= time)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+RowSummary::RowSummary(std::vector<Row> rows, LodNodes coarse, RowMixes mixes)
+    : m_rows(std::move(rows)), m_coarse(std::move(coarse)), m_mixes(std::move(mixes))
+{
+    for (std::uint32_t i = 0; i < m_rows.size(); ++i) {
+        while (m_depthFirstRow.size() <= m_rows[i].depth)
+            m_depthFirstRow.push_back(i);
+    }
+    m_depthFirstRow.push_back(static_cast<std::uint32_t>(m_rows.size()));
+    m_depthFirstRow.shrink_to_fit();
+}
+
+std::span<const Row> RowSummary::rows(int depth) const
+{
+    if (depth < 0 || depth >= depthCount())
+        return {};
+    const auto index = static_cast<std::size_t>(depth);
+    return std::span{m_rows}.subspan(m_depthFirstRow[index], m_depthFirstRow[index + 1] - m_depthFirstRow[index]);
+}
+
+RowLevel RowSummary::level(const Row& row, int level) const
+{
+    std::uint32_t first = row.coarse;
+    for (int below = lod::lowestSummed(row); below < level; ++below)
+        first += lod::groups(row, below);
+    return {row, m_coarse, first, level};
+}
+
+std::size_t RowSummary::bytes() const
+{
+    return m_rows.capacity() * sizeof(Row) + m_depthFirstRow.capacity() * sizeof(std::uint32_t) + m_coarse.bytes() +
+           m_mixes.bytes();
 }
 
 } // namespace profiler

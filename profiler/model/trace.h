@@ -1,23 +1,25 @@
 #pragma once
 
 #include "profiler/model/activity.h"
-#include "profiler/model/arg_source.h"
-#include "profiler/model/capture_stats.h"
 #include "profiler/model/clock.h"
 #include "profiler/model/ids.h"
-#include "profiler/model/launch_config.h"
-#include "profiler/model/unread.h"
+#include "profiler/model/message.h"
+#include "profiler/model/result.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+/// A trace, and the values that its queries return: tracks, slices, flows, counter samples and devices.
 namespace profiler {
 
 enum class TrackKind : std::uint8_t {
@@ -44,6 +46,33 @@ struct Track {
     std::string processName{};         ///< name of the process: "python", "python 4711"; empty if unknown
     std::int32_t sortIndex = 0;        ///< order requested by the file: smaller ones of a process first; on ties, by id
     std::int32_t processSortIndex = 0; ///< order requested by the file: processes and devices with smaller ones first
+};
+
+/// How a kernel was launched. A trace stores each distinct configuration once; kernels refer to it by
+/// SliceArgs::launch.
+struct LaunchConfig {
+    std::array<std::uint32_t, 3> grid{};                ///< x, y, z in blocks; 0, 0, 0: not recorded
+    std::array<std::uint32_t, 3> block{};               ///< x, y, z in threads; 0, 0, 0: not recorded
+    std::optional<std::uint32_t> registers{};           ///< per thread
+    std::optional<std::uint32_t> sharedMemory{};        ///< bytes per block, static and dynamic
+    std::optional<std::uint32_t> dynamicSharedMemory{}; ///< the dynamic part; some sources only have the sum
+    std::optional<std::uint32_t> localMemory{};         ///< bytes per thread
+
+    /// Number of blocks; 0 if the grid was not recorded.
+    [[nodiscard]] std::uint64_t blocks() const { return product(grid); }
+    /// Number of threads per block; 0 if the block was not recorded.
+    [[nodiscard]] std::uint64_t threads() const { return product(block); }
+
+    friend bool operator==(const LaunchConfig&, const LaunchConfig&) = default;
+
+private:
+    /// The largest number if it overflows, which only sizes from a damaged file do.
+    static std::uint64_t product(const std::array<std::uint32_t, 3>& sizes)
+    {
+        const std::uint64_t plane = std::uint64_t{sizes[0]} * sizes[1];
+        constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+        return sizes[2] != 0 && plane > kMost / sizes[2] ? kMost : plane * sizes[2];
+    }
 };
 
 /// Arguments that analyses and rules use; those that do not apply are zero or Unknown.
@@ -133,6 +162,44 @@ struct Device {
     std::int64_t memoryBytes = 0;           ///< size of the device's memory; 0 if unknown
     int multiprocessors = 0;                ///< their number; 0 if unknown
     MultiprocessorLimits limits{};
+};
+
+/// What was lost between the run and the trace. Always shown to the user.
+struct CaptureStats {
+    std::uint64_t dropped = 0;   ///< events that did not fit into the capture buffers
+    std::uint64_t unmatched = 0; ///< ends without a start, device work without its launch
+    bool cut = false;            ///< the writer did not finish: the process was killed or the disk was full
+    bool live = false;           ///< the writer is still running: this is a snapshot
+    std::vector<Message> notes;  ///< one sentence each: what happened and where
+};
+
+/// Parts of a trace in a file that could not be read on demand: for example, the disk was removed or another program
+/// truncated the file.
+struct Unread {
+    std::uint64_t slices = 0, samples = 0;
+    std::string why; ///< the reason for one of them, for people; empty if everything could be read
+};
+
+/// Names and values of a slice's arguments as its file contains them, in the order of the file.
+using SliceDetails = std::vector<std::pair<std::string, std::string>>;
+
+/// Reads arguments that have no column from the file that a trace came from, on demand. An importer creates it and
+/// passes it to the builder; the trace owns it.
+class ArgSource {
+public:
+    virtual ~ArgSource() = default;
+    /// @param source  the value passed to RawSlice::setSource: a byte offset or a row
+    /// Fails if the file has changed, has been removed, or contains nothing for the slice. Thread-safe.
+    [[nodiscard]] virtual Result<SliceDetails> read(std::uint64_t source) const = 0;
+    /// Reads the details at many places, in order. For copies of a whole trace, in which neighbouring places follow
+    /// each other. `take` returns false to stop. Thread-safe.
+    virtual void readMany(std::span<const std::uint64_t> sources,
+                          const std::function<bool(Result<SliceDetails>)>& take) const
+    {
+        for (const std::uint64_t source : sources)
+            if (!take(read(source)))
+                return;
+    }
 };
 
 struct TrackSlices; // track_slices.h: sealed, immutable columns of one track, shared by snapshots

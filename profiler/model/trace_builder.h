@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/model/raw_slice.h"
+#include "profiler/model/slice_columns.h"
 #include "profiler/model/trace.h"
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace profiler {
 
-class BlockRef;    // block_ref.h
-struct SampleRef;  // block_ref.h
-class SliceSpill;  // slice_spill.h
+class BlockRef;    // track_slices.h
+struct SampleRef;  // track_slices.h
+class SliceSpill;  // track_slices.h
 struct LocalPools; // pools.h
 struct PoolRemap;  // pools.h
 

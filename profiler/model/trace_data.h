@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/model/explicit_flows.h"
+#include "profiler/model/flows.h"
 #include "profiler/model/pools.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/track_slices.h"

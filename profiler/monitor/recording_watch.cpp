@@ -1,10 +1,9 @@
 #include "profiler/monitor/recording_watch.h"
 
-#include "profiler/analysis/percentile.h"
-#include "profiler/analysis/steps/step_marks.h"
+#include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/steps.h"
-#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/formats/container/trace_file.h"
+#include "profiler/formats/container/trace_reader.h"
 
 #include <algorithm>
 #include <charconv>

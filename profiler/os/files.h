@@ -1,7 +1,5 @@
 #pragma once
 
-#include "profiler/os/descriptor.h"
-
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +9,45 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
-/// Files: opening them, reading and writing all of what was asked for, and their state. Reads and writes continue after
-/// an interrupting signal (EINTR). A failed function that returns a Descriptor or an optional sets errno; the others
-/// return the errno. All descriptors are closed by exec. Thread-safe.
+/// Files: their descriptors; opening them, reading and writing all of what was asked for, their state, and replacing
+/// their contents in one step. Reads and writes continue after an interrupting signal (EINTR). A failed function that
+/// returns a Descriptor or an optional sets errno; the others return the errno. All descriptors are closed by exec. The
+/// functions are thread-safe.
 namespace profiler::os {
+
+/// A file descriptor that is closed with its owner.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int descriptor) : m_descriptor(descriptor) {}
+    ~Descriptor() { reset(); }
+    Descriptor(Descriptor&& other) noexcept : m_descriptor(other.release()) {}
+    Descriptor& operator=(Descriptor&& other) noexcept
+    {
+        if (this != &other) {
+            reset();
+            m_descriptor = other.release();
+        }
+        return *this;
+    }
+    [[nodiscard]] int get() const { return m_descriptor; }
+    explicit operator bool() const { return m_descriptor >= 0; }
+    /// Returns the descriptor; the caller must close it.
+    int release() { return std::exchange(m_descriptor, -1); }
+    void reset() { static_cast<void>(close()); }
+    /// Closes the descriptor. Some file systems report only now that the disk is full.
+    /// @return 0, or errno
+    int close();
+
+private:
+    int m_descriptor = -1;
+};
+
+/// Takes ownership of a descriptor and moves it above 2: the numbers 0, 1 and 2 are the standard streams of a child.
+/// @return an empty descriptor, with errno set, if there is no free number
+Descriptor aboveStandardStreams(int descriptor);
 
 /// Opens an existing file of any kind. Opening a FIFO does not wait for its writer.
 Descriptor openToRead(const std::filesystem::path& path);
@@ -76,5 +108,36 @@ int renameToNew(const std::filesystem::path& from, const std::filesystem::path& 
 bool canRead(const std::filesystem::path& path);
 bool canWrite(const std::filesystem::path& path);
 bool canExecute(const std::filesystem::path& path);
+
+/// The next contents of a file, written under a temporary name in the same folder. commit() gives them the file's name
+/// in one step, so that a reader sees either the old contents or all of the new ones. Without commit(), the destructor
+/// deletes them. Not thread-safe.
+class ReplacementFile {
+public:
+    /// @return nullopt, with errno set, if no file can be created in the folder of `path`
+    static std::optional<ReplacementFile> create(std::filesystem::path path);
+    ReplacementFile(ReplacementFile&& other) noexcept;
+    ReplacementFile& operator=(ReplacementFile&& other) noexcept;
+    ~ReplacementFile();
+
+    /// Appends. @return 0, or errno
+    int write(std::span<const std::byte> bytes) { return writeAll(m_file.get(), bytes).error; }
+    int write(std::string_view text) { return writeAll(m_file.get(), text).error; }
+    /// @return 0, or errno
+    int writeAt(std::uint64_t offset, std::span<const std::byte> bytes)
+    {
+        return writeAllAt(m_file.get(), offset, bytes).error;
+    }
+    /// Writes everything to the disk and replaces the file. Afterwards, nothing may be written.
+    /// @return 0, or errno with the old contents unchanged
+    int commit();
+
+private:
+    ReplacementFile(Descriptor file, std::filesystem::path temporary, std::filesystem::path path);
+
+    Descriptor m_file;
+    std::filesystem::path m_temporary; ///< empty after commit()
+    std::filesystem::path m_path;
+};
 
 } // namespace profiler::os

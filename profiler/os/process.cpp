@@ -1,8 +1,8 @@
 #include "profiler/os/process.h"
 
-#include "profiler/os/clocks.h"
-#include "profiler/os/descriptor.h"
-#include "profiler/os/pipes.h"
+#include "profiler/os/connections.h"
+#include "profiler/os/files.h"
+#include "profiler/os/machine.h"
 #include "profiler/os/signals.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 #include <pthread.h>
+#include <sched.h>
 #include <sstream>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -183,6 +184,25 @@ std::optional<std::pair<ProcessId, ExitStatus>> reapAnyChild()
     ProcessId child = -1;
     const auto end = reap(child, WNOHANG);
     return end ? std::optional(std::pair(child, *end)) : std::nullopt;
+}
+
+int threadId()
+{
+    return ::gettid();
+}
+
+void nameThread(const char* name)
+{
+    ::pthread_setname_np(::pthread_self(), name);
+}
+
+int allowedCores()
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)); // more cores than the fixed-size set can hold
 }
 
 } // namespace profiler::os

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-/// This process, and its children: starting a program, waiting for it, and how it ended. A program whose descendants
-/// must end with it is a ProcessTree instead (process_tree.h).
+/// This process, its threads and its children: starting a program, waiting for it, and how it ended. A program whose
+/// descendants must end with it is a ProcessTree instead (process_tree.h).
 namespace profiler::os {
 
 class BlockedSignals;
@@ -67,5 +67,13 @@ std::optional<ExitStatus> waitForChild(ProcessId child);
 std::optional<ExitStatus> reapChild(ProcessId child);
 /// Any child that has ended, also one of adoptOrphans(). nullopt if none has.
 std::optional<std::pair<ProcessId, ExitStatus>> reapAnyChild();
+
+/// The kernel's id of the calling thread; equals processId() in the main thread.
+int threadId();
+/// The name that debuggers and other tools show for the calling thread.
+/// @param name  at most 15 bytes
+void nameThread(const char* name);
+/// Number of cores on which the calling thread may run.
+int allowedCores();
 
 } // namespace profiler::os

@@ -1,6 +1,6 @@
 #include "profiler/os/process_tree.h"
 
-#include "profiler/os/pipes.h"
+#include "profiler/os/connections.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/os/descriptor.h"
+#include "profiler/os/files.h"
 #include "profiler/os/private_view.h"
 #include "profiler/os/process.h"
 

@@ -1,5 +1,6 @@
 #include "profiler/os/shell_expansion.h"
 
+#include <glob.h>
 #include <wordexp.h>
 
 namespace profiler::os {
@@ -23,6 +24,17 @@ std::variant<std::vector<std::string>, ShellExpansionError> expandShellWords(con
     default:
         return ShellExpansionError::SeveralCommands;
     }
+}
+
+std::vector<std::filesystem::path> matchingPaths(const std::string& pattern)
+{
+    std::vector<std::filesystem::path> found;
+    glob_t matches{};
+    if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0)
+        for (std::size_t i = 0; i < matches.gl_pathc; ++i)
+            found.emplace_back(matches.gl_pathv[i]);
+    ::globfree(&matches);
+    return found;
 }
 
 } // namespace profiler::os

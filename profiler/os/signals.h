@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/os/descriptor.h"
+#include "profiler/os/files.h"
 
 #include <array>
 #include <atomic>

@@ -2,8 +2,6 @@
 
 #include "profiler/model/number_text.h"
 #include "profiler/model/track_slices.h"
-#include "profiler/query/session.h"
-#include "profiler/query/slice_table.h"
 #include "profiler/query/trace_tables.h"
 
 #include <algorithm>

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "profiler/model/block_ref.h"
 #include "profiler/model/track_slices.h"
-#include "profiler/query/session.h"
+#include "profiler/query/trace_tables.h"
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,7 @@
-#include "profiler/query/slice_table.h"
-
 #include "profiler/analysis/device/kernel_class.h"
 #include "profiler/analysis/device/occupancy.h"
 #include "profiler/query/slice_scan.h"
+#include "profiler/query/trace_tables.h"
 
 #include <algorithm>
 #include <cmath>

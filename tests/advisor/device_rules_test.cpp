@@ -1,5 +1,5 @@
 #include "advisor/evidence/gpu_facts.h"
-#include "profiler/model/arg_source.h"
+#include "profiler/model/trace.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"

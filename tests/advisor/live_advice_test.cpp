@@ -1,4 +1,4 @@
-#include "advisor/live_advice.h"
+#include "advisor/rule.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,6 @@
 // them, and the sampled lines.
 
 #include "advisor/evidence/program_facts.h"
-#include "advisor/evidence/sampled_calls.h"
 #include "advisor/evidence/source_lines.h"
 #include "advisor/rule.h"
 #include "profiler/model/trace_builder.h"

@@ -1,6 +1,6 @@
 // Values of the user's program, read from the operator arguments that PyTorch's profiler records.
 #include "advisor/evidence/program_values.h"
-#include "profiler/model/arg_source.h"
+#include "profiler/model/trace.h"
 #include "profiler/model/trace_builder.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 #include "tests/advisor/rules_fixtures.h"
 
-#include "advisor/evidence/batch_facts.h"
-#include "advisor/objective.h"
+#include "advisor/knob_changes.h"
 #include "advisor_rules_registry.h"
 
 #include <gmock/gmock.h>
@@ -103,8 +102,8 @@ TEST_P(RuleFixtures, IsJudgedAsAChangeOfItsKnobIs)
 
 TEST(Objective, OfSeveralChangesIsWhatTheyHaveInCommon)
 {
-    using advisor::objectiveOf;
     using advisor::Objective;
+    using advisor::objectiveOf;
     const advisor::Toggle workers{"loader.workers", "0", "2"}, kind{"optimizer.kind", "adam", "adamw"},
         recompute{"checkpointing", "off", "all"}, fused{"optimizer.implementation", "plain", "fused"};
     EXPECT_EQ(objectiveOf(std::vector<advisor::Toggle>{}), Objective::Time);
@@ -117,8 +116,8 @@ TEST(Objective, OfSeveralChangesIsWhatTheyHaveInCommon)
 
 TEST(Objective, OfABatchInPartsIsMemoryAndOfALargerOneTime)
 {
-    using advisor::objectiveOf;
     using advisor::Objective;
+    using advisor::objectiveOf;
     const advisor::Toggle quarter{"batch.size", "64", "16"}, parts{"gradient.accumulation", "1", "4"},
         moreParts{"gradient.accumulation", "1", "8"}, recompute{"checkpointing", "off", "all"};
     EXPECT_EQ(objectiveOf({quarter, parts}), Objective::Memory);

@@ -1,5 +1,5 @@
 #include "advisor/rule.h"
-#include "profiler/analysis/device/critical_path.h"
+#include "profiler/analysis/replay/replay.h"
 #include "profiler/formats/format.h"
 
 #include <gmock/gmock.h>

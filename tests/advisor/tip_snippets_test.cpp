@@ -1,5 +1,5 @@
 // Compiles the C++ code of every tip against the LibTorch with which the trainer is built.
-#include "advisor/tip_text.h"
+#include "advisor/tips.h"
 #include "advisor_tips.h"
 #include "tests/advisor/compiled_snippets.h"
 

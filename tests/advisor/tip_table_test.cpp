@@ -1,5 +1,5 @@
 #include "advisor/rule.h"
-#include "advisor/tip_table.h"
+#include "advisor/tips.h"
 #include "trainer/config/training_config.h"
 
 #include <fstream>

@@ -1,6 +1,6 @@
 #include "advisor/evidence/program_values.h"
 #include "advisor/rule.h"
-#include "advisor/tip_text.h"
+#include "advisor/tips.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
@@ -62,7 +62,8 @@ TEST(TipText, CodeHasTheValuesOfTheRunAndOfTheChange)
     EXPECT_THAT(tipCodeOfRun("loader.pin_memory", tip_section::kPyTorch, {}, run),
                 HasSubstr("batch_size=32, num_workers=0, "));
     EXPECT_THAT(tipCodeOfRun("loader.prefetch_factor", tip_section::kPyTorch, {}, run),
-                HasSubstr("num_workers=num_workers, ")) << "without workers the code would not run";
+                HasSubstr("num_workers=num_workers, "))
+        << "without workers the code would not run";
     EXPECT_THAT(tipCodeOfRun("host.bound", tip_section::kPyTorch, {}, run), HasSubstr("batch_size=2 * batch_size"))
         << "it is about a larger one";
     const Toggle larger{"batch.size", "32", "64"};
@@ -161,8 +162,9 @@ TEST(ProgramValues, OfOneOfSeveralOptimizersAreNotTheProgramsOwn)
         "meta optimizer.count 2\nmeta optimizer.class torch.optim.Adam\nmeta optimizer.settings lr=0.1\nmain"));
     EXPECT_EQ(facts, ProgramValues());
     const auto ranges = [](std::string_view second) {
-        return programValues(*traceFromText("main\n annotation Optimizer.step#SGD.step 0 5\n annotation Optimizer.step#" +
-                                            std::string(second) + ".step 10 5"))
+        return programValues(
+                   *traceFromText("main\n annotation Optimizer.step#SGD.step 0 5\n annotation Optimizer.step#" +
+                                  std::string(second) + ".step 10 5"))
             .optimizer;
     };
     EXPECT_EQ(ranges("SGD"), "torch.optim.SGD");
@@ -180,8 +182,9 @@ TEST(ProgramValues, TheBatchIsWhatMostConvolutionsGet)
     };
     EXPECT_EQ(batch(2), 16);
     EXPECT_EQ(batch(3), std::nullopt) << "under four fifths";
-    EXPECT_EQ(programValues(*traceFromText("main\n op aten::conv2d 0 5 shapes=[[16,3,8,8]]\n op Scatter 9 1")).batchSize,
-              std::nullopt)
+    EXPECT_EQ(
+        programValues(*traceFromText("main\n op aten::conv2d 0 5 shapes=[[16,3,8,8]]\n op Scatter 9 1")).batchSize,
+        std::nullopt)
         << "copies of the model get a part of the batch";
     EXPECT_EQ(programValues(*traceFromText("main\n op aten::linear 0 5 shapes=[[16,8],[4,8]]")).batchSize, std::nullopt)
         << "rows of a matrix may be words";

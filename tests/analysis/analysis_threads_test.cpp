@@ -1,5 +1,5 @@
 #include "profiler/analysis/device/activity_scan.h"
-#include "profiler/analysis/loader/input_wait.h"
+#include "profiler/analysis/loader/loader_work.h"
 #include "profiler/analysis/operators/op_costs.h"
 #include "profiler/analysis/steps/breakdown.h"
 #include "profiler/model/trace_builder.h"

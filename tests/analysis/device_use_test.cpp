@@ -1,7 +1,5 @@
 #include "profiler/analysis/device/activity_scan.h"
 #include "profiler/analysis/device/device_use.h"
-#include "profiler/analysis/device/idle_stretches.h"
-#include "profiler/analysis/device/transfers.h"
 
 #include "tests/support/trace_text.h"
 

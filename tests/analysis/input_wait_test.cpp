@@ -1,8 +1,7 @@
-#include "profiler/analysis/loader/input_wait.h"
+#include "profiler/analysis/loader/loader_work.h"
 
 #include "profiler/analysis/device/activity_scan.h"
 #include "profiler/analysis/device/device_use.h"
-#include "profiler/analysis/loader/loaded_batches.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>

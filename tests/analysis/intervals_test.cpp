@@ -1,5 +1,5 @@
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 
 #include <gtest/gtest.h>
 

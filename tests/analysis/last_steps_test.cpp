@@ -1,5 +1,5 @@
 #include "profiler/analysis/facts.h"
-#include "profiler/analysis/steps/last_steps.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/trace_text.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/analysis/device/launch_statistics.h"
+#include "profiler/analysis/device/launches.h"
 
 #include "tests/support/trace_text.h"
 

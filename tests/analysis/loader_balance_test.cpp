@@ -1,4 +1,4 @@
-#include "profiler/analysis/loader/loader_balance.h"
+#include "profiler/analysis/loader/loader_work.h"
 
 #include "tests/support/trace_text.h"
 

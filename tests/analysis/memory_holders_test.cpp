@@ -1,4 +1,4 @@
-#include "profiler/analysis/memory/memory_holders.h"
+#include "profiler/analysis/memory/memory_over_time.h"
 
 #include "profiler/model/trace_builder.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/analysis/steps/one_time_work.h"
+#include "profiler/analysis/steps/warm_up.h"
 
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/steps/steps.h"

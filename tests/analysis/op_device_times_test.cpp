@@ -1,4 +1,4 @@
-#include "profiler/analysis/operators/op_device_times.h"
+#include "profiler/analysis/operators/op_costs.h"
 
 #include "tests/support/trace_text.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/analysis/loader/input_wait.h"
+#include "profiler/analysis/loader/loader_work.h"
 #include "profiler/analysis/operators/op_costs.h"
 #include "profiler/analysis/steps/breakdown.h"
 #include "profiler/analysis/steps/phases.h"

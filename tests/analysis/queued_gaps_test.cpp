@@ -1,5 +1,5 @@
-#include "profiler/analysis/device/device_facts.h"
-#include "profiler/analysis/device/queued_gaps.h"
+#include "profiler/analysis/device/device_use.h"
+#include "profiler/analysis/device/launches.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include "tests/support/trace_text.h"

@@ -1,6 +1,5 @@
 #include "profiler/analysis/replay/replay.h"
 
-#include "profiler/analysis/device/critical_path.h"
 #include "tests/support/trace_text.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/operators/range_name.h"
 #include "profiler/analysis/steps/breakdown.h"
-#include "profiler/analysis/steps/step_marks.h"
+#include "profiler/analysis/steps/steps.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "profiler/analysis/difference/step_match.h"
+#include "profiler/analysis/difference/step_difference.h"
 #include "tests/support/trace_text.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "profiler/analysis/steps/step_repetition.h"
 
 #include "profiler/analysis/intervals.h"
-#include "profiler/model/raw_slice.h"
+#include "profiler/model/slice_columns.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"

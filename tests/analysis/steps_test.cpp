@@ -1,7 +1,7 @@
 #include "profiler/analysis/steps/steps.h"
 
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/steps/between_steps.h"
+#include "profiler/analysis/steps/breakdown.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "profiler/analysis/steps/warm_up_end.h"
+#include "profiler/analysis/steps/warm_up.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "profiler/analysis/replay/what_if_input.h"
 
-#include "profiler/analysis/loader/input_wait.h"
+#include "profiler/analysis/loader/loader_work.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>

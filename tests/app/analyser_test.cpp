@@ -1,5 +1,5 @@
 #include "app/document/analyser.h"
-#include "app/views/advisor/advisor_panel.h"
+#include "app/views/advisor/advisor.h"
 #include "app/window/workbench.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/app/app_support.h"

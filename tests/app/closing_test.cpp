@@ -1,4 +1,4 @@
-#include "app/window/end_signals.h"
+#include "app/window/application.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

@@ -1,4 +1,4 @@
-#include "app/window/trust_question.h"
+#include "app/window/window_dialogs.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

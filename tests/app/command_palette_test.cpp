@@ -1,7 +1,6 @@
 #include "app/window/command_palette.h"
 
-#include "app/document/samples.h"
-#include "app/document/slice_names.h"
+#include "app/document/trace_files.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/window/dock_layout.h"
 #include "tests/app/app_support.h"

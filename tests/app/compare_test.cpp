@@ -1,6 +1,6 @@
-#include "app/document/samples.h"
+#include "app/document/trace_files.h"
 #include "app/tables/evidence_table.h"
-#include "app/views/compare/compare_panel.h"
+#include "app/views/compare/compare.h"
 #include "app/views/compare/distribution_chart.h"
 #include "profiler/formats/format.h"
 #include "tests/app/app_support.h"

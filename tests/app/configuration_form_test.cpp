@@ -1,8 +1,7 @@
-#include "app/views/run/configuration_form.h"
+#include "app/views/run/run.h"
 
-#include "app/views/run/knob_relevance.h"
+#include "app/views/run/knob_editor.h"
 #include "app/views/run/knob_row.h"
-#include "app/views/run/number_edit.h"
 #include "tests/app/app_support.h"
 
 #include <QCheckBox>

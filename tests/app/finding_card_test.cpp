@@ -1,5 +1,5 @@
 #include "app/findings/finding_card.h"
-#include "app/findings/tip_box.h"
+#include "app/findings/finding_details.h"
 #include "app/window/workbench.h"
 #include "tests/app/app_support.h"
 

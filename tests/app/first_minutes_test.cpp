@@ -1,7 +1,7 @@
 #include "advisor/evidence/program_values.h"
-#include "app/findings/tip_box.h"
+#include "app/findings/finding_details.h"
 #include "app/timeline/timeline_canvas.h"
-#include "app/window/status_line.h"
+#include "app/window/window_strips.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

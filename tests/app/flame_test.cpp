@@ -1,4 +1,4 @@
-#include "app/views/flame/call_table_model.h"
+#include "app/views/flame/call_frames.h"
 #include "app/views/flame/flame_graph.h"
 #include "app/views/flame/flame_panel.h"
 #include "profiler/formats/format.h"

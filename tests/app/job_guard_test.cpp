@@ -1,5 +1,5 @@
 #include "app/findings/finding_card.h"
-#include "app/views/run/configuration_form.h"
+#include "app/views/run/run.h"
 #include "app/window/workbench.h"
 #include "tests/app/app_support.h"
 

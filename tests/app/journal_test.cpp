@@ -1,5 +1,5 @@
 #include "app/findings/finding_card.h"
-#include "app/services/state_file.h"
+#include "app/services/state_store.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>

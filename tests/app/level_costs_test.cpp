@@ -1,8 +1,6 @@
 #include "app/services/level_costs.h"
 
 #include "app/document/recording_cost_text.h"
-#include "app/services/other_load.h"
-#include "app/views/run/level_cost_text.h"
 #include "app/window/workbench.h"
 #include "tests/app/app_support.h"
 

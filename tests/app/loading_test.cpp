@@ -1,4 +1,4 @@
-#include "app/document/trace_loader.h"
+#include "app/document/trace_files.h"
 #include "app/tables/range_sums.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/window/workbench.h"

@@ -3,9 +3,8 @@
 #include "app/document/analyser.h"
 #include "app/findings/finding_card.h"
 #include "app/timeline/timeline_canvas.h"
-#include "app/timeline_tools/bookmark_store.h"
-#include "app/window/notice_strip.h"
-#include "app/window/status_line.h"
+#include "app/timeline_tools/timeline_bookmarks.h"
+#include "app/window/window_strips.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

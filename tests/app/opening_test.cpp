@@ -1,9 +1,8 @@
-#include "app/document/samples.h"
 #include "app/document/trace_files.h"
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
 #include "app/window/main_window.h"
-#include "app/window/notice_strip.h"
+#include "app/window/window_strips.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

@@ -1,5 +1,5 @@
 #include "app/window/application.h"
-#include "app/window/notice_strip.h"
+#include "app/window/window_strips.h"
 #include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"

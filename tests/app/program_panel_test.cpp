@@ -1,6 +1,6 @@
-#include "app/views/program/program_panel.h"
+#include "app/views/program/program.h"
 
-#include "app/services/editor.h"
+#include "app/services/program_process.h"
 #include "tests/app/app_support.h"
 #include "tests/support/trace_text.h"
 

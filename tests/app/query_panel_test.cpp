@@ -1,6 +1,5 @@
-#include "app/views/query/query_panel.h"
+#include "app/views/query/query.h"
 
-#include "app/views/query/result_model.h"
 #include "app/views/query/sql_editor.h"
 #include "profiler/formats/format.h"
 #include "tests/app/app_support.h"

@@ -1,4 +1,4 @@
-#include "app/views/runs/runs_model.h"
+#include "app/views/runs/runs.h"
 
 #include "tests/app/app_support.h"
 

@@ -1,4 +1,4 @@
-#include "app/window/notice_strip.h"
+#include "app/window/window_strips.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

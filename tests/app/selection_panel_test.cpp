@@ -1,7 +1,7 @@
 #include "app/look/theme.h"
 #include "app/views/selection/selection_panel.h"
 #include "profiler/analysis/steps/steps.h"
-#include "profiler/model/arg_source.h"
+#include "profiler/model/trace.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/trace_text.h"
 
@@ -208,8 +208,8 @@ void SelectionPanelTest::itComparesASliceWithTheOthersOfItsName()
     QVERIFY2(!shown.panel.findChild<QWidget*>("occurrences"), "it is the only one of its name");
     shown.select("gemm");
     QTRY_VERIFY(shown.panel.findChild<QWidget*>("occurrences"));
-    for (const char* said : {"3, 60.0 µs in total", "Shortest 10.0 µs", "Longest 30.0 µs", "longer than 66.7 % of them",
-                             "Next 10.0 µs"})
+    for (const char* said :
+         {"3, 60.0 µs in total", "Shortest 10.0 µs", "Longest 30.0 µs", "longer than 66.7 % of them", "Next 10.0 µs"})
         QVERIFY2(shown.said().contains(QString::fromUtf8(said)), qPrintable(shown.said()));
     QVERIFY2(!shown.said().contains("Previous"), "it is the first");
     const auto next = [&] {

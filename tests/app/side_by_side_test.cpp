@@ -2,7 +2,7 @@
 #include "app/timeline/timeline_canvas.h"
 #include "app/views/side_by_side/side_by_side_view.h"
 #include "app/window/dock_layout.h"
-#include "app/window/notice_strip.h"
+#include "app/window/window_strips.h"
 #include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"

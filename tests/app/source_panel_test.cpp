@@ -1,10 +1,9 @@
-#include "app/views/source/source_panel.h"
+#include "app/views/source/source.h"
 
 #include "app/document/analyser.h"
 #include "app/findings/finding_card.h"
-#include "app/findings/source_snippet.h"
+#include "app/findings/finding_details.h"
 #include "app/views/selection/selection_panel.h"
-#include "app/views/source/source_model.h"
 #include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/support/trace_text.h"

@@ -1,5 +1,5 @@
-#include "app/services/state_file.h"
-#include "app/views/advisor/journal_list.h"
+#include "app/services/state_store.h"
+#include "app/views/advisor/advisor.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>

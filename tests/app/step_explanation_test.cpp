@@ -1,5 +1,4 @@
-#include "app/views/steps/step_explanation.h"
-#include "app/views/steps/steps_view.h"
+#include "app/views/steps/steps.h"
 #include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/support/trace_text.h"

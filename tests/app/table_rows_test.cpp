@@ -1,5 +1,5 @@
 #include "app/tables/table_query.h"
-#include "app/tables/table_text.h"
+#include "app/tables/table_rows.h"
 #include "profiler/analysis/steps/steps.h"
 #include "tests/support/trace_text.h"
 

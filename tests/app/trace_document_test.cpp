@@ -1,5 +1,5 @@
 #include "app/document/analyser.h"
-#include "app/views/summary/summary_panel.h"
+#include "app/views/summary/summary.h"
 #include "app/views/view.h"
 #include "app/window/workbench.h"
 #include "stepscope_app_views_registry.h"
@@ -227,7 +227,8 @@ void TraceDocumentTest::aRankCanBeChosen()
     for (int rank = 0; rank < 2; ++rank) {
         const int process = 11 + rank, length = 100 + 20 * rank;
         for (int i = 0; i < 5; ++i)
-            events += QStringLiteral(R"(,{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%1", "pid": %2, "tid": %2,
+            events += QStringLiteral(
+                          R"(,{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%1", "pid": %2, "tid": %2,
                                           "ts": %3, "dur": %4},
                 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": %2, "tid": %2, "ts": %5, "dur": 5,
                  "args": {"correlation": %6}},

@@ -1,8 +1,8 @@
 #include "app/document/analyser.h"
 #include "app/window/workbench.h"
 #include "profiler/formats/container/ring_file.h"
-#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/formats/container/trace_file.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>

@@ -1,4 +1,4 @@
-#include "app/document/samples.h"
+#include "app/document/trace_files.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/window/dock_layout.h"
 #include "profiler/formats/format.h"

@@ -1,5 +1,4 @@
-#include "app/views/live/decimated_series.h"
-#include "app/views/live/sparkline.h"
+#include "app/views/live/live.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-#include "app/views/summary/detailed_analysis_summary.h"
-#include "app/views/summary/summary_panel.h"
+#include "app/views/summary/summary.h"
+#include "app/views/summary/summary_sections.h"
 #include "profiler/analysis/facts.h"
 #include "tests/support/trace_text.h"
 

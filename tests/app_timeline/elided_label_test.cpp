@@ -1,4 +1,4 @@
-#include "app/look/elided_label.h"
+#include "app/look/labels.h"
 
 #include <QHBoxLayout>
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
 #include "app/timeline/timeline_canvas.h"
 #include "app/timeline/timeline_minimap.h"
-#include "app/timeline_tools/find_bar.h"
-#include "app/timeline_tools/timeline_finder.h"
+#include "app/timeline_tools/timeline_search.h"
 #include "app/views/timeline/timeline_view.h"
 #include "tests/app_timeline/training_trace.h"
 

@@ -1,4 +1,4 @@
-#include "app/timeline/timeline_flows.h"
+#include "app/timeline/slice_search.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 
 #include <set>

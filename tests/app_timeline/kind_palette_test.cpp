@@ -1,5 +1,5 @@
 #include "app/look/kind_palette.h"
-#include "app/look/timeline_theme.h"
+#include "app/look/theme.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

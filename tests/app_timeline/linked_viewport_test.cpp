@@ -1,4 +1,4 @@
-#include "app/document/linked_viewport.h"
+#include "app/document/trace_pair.h"
 
 #include <QSignalSpy>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "app/timeline/lod_cache.h"
+#include "app/timeline/lane_builder.h"
 
 #include "app/timeline/slice_colors.h"
 #include "tests/app_timeline/training_trace.h"

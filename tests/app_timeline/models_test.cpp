@@ -1,4 +1,4 @@
-#include "app/charts/chart_frame.h"
+#include "app/charts/chart.h"
 #include "app/document/evidence_model.h"
 #include "app/document/selection.h"
 #include "app/document/step_parts.h"

@@ -1,4 +1,4 @@
-#include "app/look/number_format.h"
+#include "app/look/display_text.h"
 
 #include <gtest/gtest.h>
 

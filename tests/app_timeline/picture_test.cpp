@@ -1,7 +1,7 @@
 #include "app/document/trace_summary.h"
-#include "app/timeline/long_gaps.h"
 #include "app/timeline/timeline_actions.h"
-#include "app/views/timeline/key_sheet.h"
+#include "app/timeline/timeline_painter.h"
+#include "app/views/timeline/timeline_view.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 #include "tests/support/trace_text.h"
 

@@ -1,4 +1,4 @@
-#include "app/look/short_name.h"
+#include "app/look/display_text.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -46,8 +46,9 @@ TEST(ShortName, OfAnotherKernelIsItsFunction)
     EXPECT_EQ(shortOf("void cutlass::Kernel2<cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1>("
                       "cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1::Params)"),
               "cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1");
-    EXPECT_EQ(shortOf("fmha_cutlassF_f16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<true>::Params)"),
-              "fmha_cutlassF_f16_aligned_64x128_rf_sm80");
+    EXPECT_EQ(
+        shortOf("fmha_cutlassF_f16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<true>::Params)"),
+        "fmha_cutlassF_f16_aligned_64x128_rf_sm80");
     EXPECT_EQ(shortOf("ampere_sgemm_32x32_sliced1x4_nn"), "ampere_sgemm_32x32_sliced1x4_nn");
 }
 

@@ -1,4 +1,4 @@
-#include "app/timeline/raster_strips.h"
+#include "app/timeline/timeline_overlay.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 
 #include <QSemaphore>

@@ -1,4 +1,4 @@
-#include "app/timeline/timeline_steps.h"
+#include "app/timeline/timeline_scene.h"
 
 #include "app/views/timeline/timeline_view.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"

@@ -1,12 +1,12 @@
 // What advice on a training that goes on costs each second, in processor time of the whole program, and what one look
 // at all of it costs: live_advice_bench [SLICES, default 100,000 1,000,000 5,000,000] [--per-step SLICES, default 400]
-#include "advisor/live_advice.h"
+#include "advisor/rule.h"
 #include "app/document/analyser.h"
 #include "app/document/trace_summary.h"
-#include "app/views/advisor/advisor_panel.h"
+#include "app/views/advisor/advisor.h"
 #include "app/window/workbench.h"
 #include "profiler/analysis/facts.h"
-#include "profiler/analysis/steps/last_steps.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace_builder.h"
 
 #include <QApplication>

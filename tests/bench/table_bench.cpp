@@ -1,6 +1,6 @@
 // Tables of the app over large traces. Budget: another order of a million rows in 100 ms.
-#include "app/tables/table_model.h"
 #include "app/tables/table_query.h"
+#include "app/tables/table_view.h"
 #include "profiler/model/trace_builder.h"
 
 #include <benchmark/benchmark.h>

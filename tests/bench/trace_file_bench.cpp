@@ -1,7 +1,7 @@
 #include "profiler/formats/container/frame.h"
-#include "profiler/formats/container/frame_writer.h"
 #include "profiler/formats/container/sealed_writer.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_file.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/model/name_search.h"
 #include "profiler/model/trace_builder.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/capture/clock_alignment.h"
+#include "profiler/capture/fast_clock.h"
 
 #include <ctime>
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 #include "profiler/capture/collect_parts.h"
 
 #include "profiler/capture/recorder.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "tests/support/temporary_folder.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "profiler/capture/cupti/decode.h"
 
-#include "profiler/capture/cupti/names.h"
 #include "profiler/capture/cupti/source.h"
+#include "profiler/capture/cupti/vocabulary.h"
 #include "profiler/model/trace.h"
 #include "tests/capture/cupti_buffer.h"
 

@@ -1,6 +1,6 @@
 #include "profiler/capture/cupti/delivery.h"
 #include "profiler/capture/cupti/source.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "tests/capture/cupti_buffer.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/capture/cupti/error.h"
+#include "profiler/capture/cupti/vocabulary.h"
 
 #include "profiler/capture/cupti/source.h"
 #include "tests/support/message_matchers.h"

@@ -1,4 +1,4 @@
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "tests/capture/cupti_source_fixture.h"
 #include "tests/support/failing_memory.h"
 #include "tests/support/message_matchers.h"

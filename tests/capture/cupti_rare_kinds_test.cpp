@@ -1,5 +1,4 @@
 #include "profiler/capture/cupti/decode.h"
-#include "profiler/capture/cupti/layout.h"
 #include "profiler/capture/cupti/source.h"
 #include "tests/capture/cupti_buffer.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/formats/container/frame_writer.h"
+#include "profiler/formats/container/trace_file.h"
 
 #include "profiler/formats/container/frame.h"
 #include "tests/capture/parsed_trace.h"

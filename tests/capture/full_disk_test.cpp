@@ -1,7 +1,7 @@
 #include "profiler/capture/recorder.h"
 #include "profiler/formats/container/frame.h"
-#include "profiler/formats/container/frame_writer.h"
 #include "profiler/formats/container/ring_file.h"
+#include "profiler/formats/container/trace_file.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,6 +1,6 @@
 #include "profiler/capture/recorder.h"
 #include "profiler/formats/container/ring_file.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "tests/capture/killed_recording.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/support/message_matchers.h"

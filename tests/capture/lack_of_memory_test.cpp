@@ -1,7 +1,7 @@
 #include "profiler/capture/recorder.h"
 #include "profiler/capture/system_sampler.h"
 #include "profiler/formats/container/ring_file.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/support/failing_memory.h"
 #include "tests/support/message_matchers.h"

@@ -1,7 +1,7 @@
 #include "profiler/capture/nvml.h"
 
 #include "profiler/capture/system_sampler.h"
-#include "profiler/model/throttle_reasons.h"
+#include "profiler/model/nvml_values.h"
 #include "tests/capture/fake_nvml.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/support/temporary_folder.h"

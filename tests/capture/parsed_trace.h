@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/frame.h"
 #include "profiler/formats/container/ring_file.h"
 
 #include <cstdint>

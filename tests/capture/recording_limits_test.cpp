@@ -1,4 +1,4 @@
-#include "profiler/capture/recording_limits.h"
+#include "profiler/capture/recording_scope.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "profiler/capture/clock_alignment.h"
+#include "profiler/capture/fast_clock.h"
 #include "profiler/capture/recorder.h"
 #include "profiler/capture/thread_buffer_impl.h"
 #include "tests/capture/parsed_trace.h"

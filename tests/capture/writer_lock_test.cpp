@@ -1,8 +1,7 @@
-#include "profiler/capture/part_recording.h"
 #include "profiler/capture/recorder.h"
-#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/frame.h"
 #include "profiler/formats/container/ring_file.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/os/file_lock.h"
 #include "tests/support/temporary_folder.h"
 

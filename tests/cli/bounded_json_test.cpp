@@ -1,6 +1,4 @@
-#include "app/terminal/bounded_json.h"
-
-#include "app/terminal/json_text.h"
+#include "app/terminal/output.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/terminal/experiment_json.h"
+#include "app/terminal/experiment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "app/terminal/commands.h"
-#include "app/terminal/open_trace.h"
-#include "app/terminal/summary.h"
+#include "app/terminal/inputs.h"
+#include "app/terminal/summarize.h"
 #include "profiler/analysis/steps/step_repetition.h"
 #include "profiler/formats/format.h"
 

@@ -1,4 +1,4 @@
-#include "app/terminal/text_table.h"
+#include "app/terminal/output.h"
 
 #include <gtest/gtest.h>
 

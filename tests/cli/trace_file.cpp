@@ -1,5 +1,5 @@
+#include "profiler/formats/container/trace_file.h"
 #include "profiler/formats/container/frame.h"
-#include "profiler/formats/container/frame_writer.h"
 #include "tests/cli/cli_program.h"
 
 #include <bit>

@@ -1,6 +1,5 @@
 #include "trainer/config/knob_json.h"
 #include "trainer/config/training_config.h"
-#include "trainer/config/value_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,4 @@
-#include "trainer/data/dummy_batch.h"
-
-#include "trainer/data/batch_pool.h"
+#include "trainer/data/loader.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include "profiler/capture/recorder.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/model/activity.h"
 #include "tests/data/image_files.h"
 #include "tests/data/sample_access.h"

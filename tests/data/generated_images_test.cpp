@@ -1,9 +1,8 @@
 #include "tests/data/image_files.h"
 #include "tests/support/message_matchers.h"
+#include "trainer/data/generated_folder.h"
+#include "trainer/data/image_decoder.h"
 #include "trainer/data/image_painter.h"
-#include "trainer/data/image_set.h"
-#include "trainer/data/image_set_writer.h"
-#include "trainer/data/jpeg_codec.h"
 
 #include <cstdlib>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "tests/data/image_files.h"
 
-#include "trainer/data/jpeg_codec.h"
+#include "trainer/data/image_decoder.h"
 #include "trainer_data_datasets_registry.h"
 
 #include <algorithm>

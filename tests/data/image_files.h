@@ -2,7 +2,7 @@
 
 #include "tests/support/temporary_folder.h"
 #include "trainer/config/training_config.h"
-#include "trainer/data/dataset_kind.h"
+#include "trainer/data/dataset.h"
 #include "trainer/data/image.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 #include "tests/data/image_files.h"
 #include "tests/data/numbered_dataset.h"
 #include "tests/support/message_matchers.h"
-#include "trainer/data/image_tree.h"
+#include "trainer/data/image_folder.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 #include "profiler/capture/recorder.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/model/activity.h"
 #include "tests/data/image_files.h"
 #include "tests/data/numbered_dataset.h"
-#include "trainer/data/folder_dataset.h"
+#include "trainer/data/image_folder.h"
 
 #include <gmock/gmock.h>
 #include <map>

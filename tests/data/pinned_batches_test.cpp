@@ -1,6 +1,6 @@
-#include "profiler/analysis/loader/loaded_batches.h"
+#include "profiler/analysis/loader/loader_work.h"
 #include "profiler/capture/recorder.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/model/activity.h"
 #include "tests/data/image_files.h"
 #include "tests/data/numbered_dataset.h"

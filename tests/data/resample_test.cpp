@@ -1,5 +1,5 @@
 #include "tests/data/image_files.h"
-#include "trainer/data/resample.h"
+#include "trainer/data/image.h"
 
 #include <cmath>
 #include <gmock/gmock.h>

@@ -3,7 +3,6 @@
 #include "tests/support/message_matchers.h"
 #include "trainer/data/archive.h"
 #include "trainer/data/loader.h"
-#include "trainer/data/tar_stream.h"
 
 #include <gmock/gmock.h>
 #include <map>

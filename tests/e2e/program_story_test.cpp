@@ -1,11 +1,11 @@
 #include "app/document/analyser.h"
 #include "app/findings/finding_card.h"
+#include "app/findings/finding_details.h"
 #include "app/findings/patch_box.h"
-#include "app/findings/source_snippet.h"
 #include "app/record/record_dialog.h"
-#include "app/views/tune/tune_panel.h"
+#include "app/views/tune/tune.h"
 #include "app/window/main_window.h"
-#include "app/window/trust_question.h"
+#include "app/window/window_dialogs.h"
 
 #include <QApplication>
 #include <QComboBox>

@@ -1,7 +1,6 @@
 #include "advisor/experiment/equal_time.h"
 
 #include "advisor/experiment/statistics.h"
-#include "advisor/experiment/turn_order.h"
 
 #include <cmath>
 #include <gmock/gmock.h>

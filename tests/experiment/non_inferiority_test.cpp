@@ -1,4 +1,4 @@
-#include "advisor/experiment/loss_test.h"
+#include "advisor/experiment/losses.h"
 
 #include "advisor/experiment/trainer_arm.h"
 

@@ -1,4 +1,4 @@
-#include "advisor/experiment/output_tail.h"
+#include "advisor/runner/child_process.h"
 
 #include <gtest/gtest.h>
 

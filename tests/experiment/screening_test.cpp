@@ -1,4 +1,4 @@
-#include "advisor/experiment/duration.h"
+#include "advisor/experiment/timing.h"
 #include "tests/experiment/script.h"
 #include "tests/support/message_matchers.h"
 

@@ -23,7 +23,7 @@
 //   SCRIPT_DESCRIBE        what --describe prints, instead of a description
 //   SCRIPT_LOG             each start and turn is appended to this file as a line
 
-#include "trainer/config/keys.h"
+#include "trainer/config/knobs.h"
 #include "trainer/config/protocol.h"
 #include "trainer/config/training_config.h"
 

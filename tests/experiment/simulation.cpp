@@ -1,6 +1,6 @@
 #include "tests/experiment/simulation.h"
 
-#include "advisor/experiment/turn_order.h"
+#include "advisor/experiment/statistics.h"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 namespace experiment_test {
 
 using advisor::Arm;
-using advisor::RunLimits;
 using advisor::Outcome;
+using advisor::RunLimits;
 using advisor::TurnConditions;
 using advisor::Verdict;
 namespace protocol = config::protocol;

@@ -1,4 +1,4 @@
-#include "advisor/experiment/step_ratio.h"
+#include "advisor/experiment/statistics.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

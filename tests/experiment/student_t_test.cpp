@@ -1,4 +1,4 @@
-#include "advisor/prediction/student_t.h"
+#include "advisor/prediction/confidence.h"
 
 #include <gtest/gtest.h>
 

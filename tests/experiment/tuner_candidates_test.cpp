@@ -1,4 +1,4 @@
-#include "advisor/tuner/candidates.h"
+#include "advisor/tuner/tune_search.h"
 
 #include <gmock/gmock.h>
 

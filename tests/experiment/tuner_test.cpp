@@ -1,8 +1,7 @@
 #include "advisor/tuner/tuner.h"
 
-#include "advisor/tip_text.h"
+#include "advisor/tips.h"
 #include "advisor/tuner/tune_text.h"
-#include "advisor/tuner/tuned_code.h"
 #include "tests/experiment/script.h"
 #include "tests/support/trace_text.h"
 

@@ -1,4 +1,3 @@
-#include "profiler/analysis/memory/memory_holders.h"
 #include "profiler/analysis/memory/memory_over_time.h"
 #include "profiler/formats/format.h"
 #include "profiler/formats/pytorch/pickle.h"

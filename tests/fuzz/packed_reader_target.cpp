@@ -1,6 +1,6 @@
 #include "tests/fuzz/packed_reader_target.h"
 
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/model/name_search.h"
 #include "tests/profiler/wire_file.h"
 

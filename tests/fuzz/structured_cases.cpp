@@ -4,7 +4,7 @@
 #include "profiler/formats/container/frame.h"
 #include "profiler/formats/container/ring_file.h"
 #include "profiler/formats/container/sealed_writer.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/formats/format.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/formats_sqlite/nsys_file.h"

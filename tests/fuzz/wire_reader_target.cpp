@@ -1,6 +1,6 @@
 #include "tests/fuzz/wire_reader_target.h"
 
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "tests/profiler/wire_file.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "tests/job/job_fixture.h"
 
-#include "profiler/analysis/job/step_waits.h"
+#include "profiler/analysis/job/matched_collectives.h"
 
 using namespace job_test;
 using namespace profiler::analysis;

@@ -2,8 +2,6 @@
 
 #include "profiler/os/file_lock.h"
 #include "profiler/os/memory.h"
-#include "profiler/os/own_file.h"
-#include "profiler/os/replacement_file.h"
 
 #include <array>
 #include <cerrno>

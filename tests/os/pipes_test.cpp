@@ -1,7 +1,6 @@
-#include "profiler/os/pipes.h"
+#include "profiler/os/connections.h"
 
 #include "profiler/os/files.h"
-#include "profiler/os/network.h"
 
 #include <cerrno>
 #include <csignal>

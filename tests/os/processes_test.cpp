@@ -1,7 +1,7 @@
 #include "profiler/os/process.h"
 
+#include "profiler/os/connections.h"
 #include "profiler/os/files.h"
-#include "profiler/os/pipes.h"
 #include "profiler/os/signals.h"
 
 #include <array>

@@ -1,8 +1,7 @@
 #include "profiler/os/signals.h"
 
-#include "profiler/os/pipes.h"
+#include "profiler/os/connections.h"
 #include "profiler/os/process.h"
-#include "profiler/os/threads.h"
 
 #include <array>
 #include <atomic>

@@ -1,10 +1,9 @@
-#include "profiler/os/clocks.h"
 #include "profiler/os/files.h"
 #include "profiler/os/libraries.h"
+#include "profiler/os/machine.h"
 #include "profiler/os/memory.h"
 #include "profiler/os/process.h"
 #include "profiler/os/shell_expansion.h"
-#include "profiler/os/threads.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>

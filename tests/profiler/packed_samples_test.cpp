@@ -1,6 +1,6 @@
 #include "profiler/formats/container/block_file.h"
 #include "profiler/formats/container/sealed_writer.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/message_matchers.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/model/pcie_link.h"
+#include "profiler/model/nvml_values.h"
 
 #include <gtest/gtest.h>
 

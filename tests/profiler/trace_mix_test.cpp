@@ -1,6 +1,6 @@
 #include "profiler/formats/container/sealed_writer.h"
-#include "profiler/formats/container/tailing_reader.h"
-#include "profiler/model/colored_buckets.h"
+#include "profiler/formats/container/trace_reader.h"
+#include "profiler/model/level_of_detail.h"
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "tests/record/recorded_run.h"
 
 #include <fstream>

@@ -1,6 +1,6 @@
 #include "tests/record/recorded_run.h"
 
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 
 #include <cstdlib>
 #include <fstream>

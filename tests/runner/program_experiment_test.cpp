@@ -1,7 +1,6 @@
 #include "advisor/experiment/program_experiment.h"
 
-#include "profiler/os/local_socket.h"
-#include "profiler/os/network.h"
+#include "profiler/os/connections.h"
 #include "tests/runner/traces_of_processes.h"
 #include "tests/support/message_matchers.h"
 

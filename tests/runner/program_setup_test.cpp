@@ -1,6 +1,6 @@
 #include "advisor/change/program_setup.h"
 
-#include "advisor/change/finding_patches.h"
+#include "advisor/change/program_patch.h"
 #include "tests/runner/recorded_program.h"
 #include "tests/support/trace_text.h"
 

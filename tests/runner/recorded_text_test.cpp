@@ -1,4 +1,4 @@
-#include "advisor/change/recorded_text.h"
+#include "advisor/change/apply.h"
 
 #include "tests/runner/traces_of_processes.h"
 
@@ -40,7 +40,9 @@ TEST(RecordedText, IsThatOfTheFileUnlessItHasChanged)
 
 TEST(RecordedText, LinesEndInAnyWay)
 {
-    EXPECT_THAT(linesOfText("\xef\xbb\xbf" "a\r\n\nb\rc"), ElementsAre("a", "", "b", "c"));
+    EXPECT_THAT(linesOfText("\xef\xbb\xbf"
+                            "a\r\n\nb\rc"),
+                ElementsAre("a", "", "b", "c"));
     EXPECT_THAT(linesOfText("a\n"), ElementsAre("a"));
     EXPECT_THAT(linesOfText(""), IsEmpty());
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/model/raw_slice.h"
+#include "profiler/model/slice_columns.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/trace_builder.h"
 

@@ -1,4 +1,4 @@
-#include "trainer/session/bad_samples.h"
+#include "trainer/session/progress.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

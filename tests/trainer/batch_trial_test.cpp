@@ -1,7 +1,7 @@
 #include "tests/trainer/started_again.h"
 
 #include "trainer/config/protocol.h"
-#include "trainer/session/batch_search.h"
+#include "trainer/session/searches.h"
 
 #include <cstdlib>
 #include <gmock/gmock.h>

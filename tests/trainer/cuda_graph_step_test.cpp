@@ -1,5 +1,5 @@
 #include "trainer/step/cuda_graph_step.h"
-#include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>

@@ -1,10 +1,9 @@
 #include "trainer/data/image.h"
 #include "trainer/data/random.h"
 #include "trainer/hooks/gradient_check.h"
-#include "trainer/memory/device_augment.h"
-#include "trainer/precision/float32_settings.h"
-#include "trainer/workloads/network.h"
-#include "trainer/workloads/parts/objective.h"
+#include "trainer/memory/device_batch.h"
+#include "trainer/precision/mixed_precision.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>

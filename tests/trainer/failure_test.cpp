@@ -1,6 +1,6 @@
 #include "trainer/session/failure.h"
 
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
 
 #include <c10/util/Exception.h>
 #include <gmock/gmock.h>

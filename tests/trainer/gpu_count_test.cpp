@@ -1,4 +1,4 @@
-#include "trainer/session/gpu_driver.h"
+#include "trainer/session/machine.h"
 
 #include "tests/support/message_matchers.h"
 

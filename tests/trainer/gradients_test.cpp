@@ -1,9 +1,7 @@
 #include "trainer/memory/checkpointing.h"
-#include "trainer/memory/recompute.h"
-#include "trainer/precision/autocast.h"
-#include "trainer/precision/clipping.h"
-#include "trainer/precision/grad_scaler.h"
-#include "trainer/workloads/network.h"
+#include "trainer/precision/mixed_precision.h"
+#include "trainer/step/weight_update.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "trainer/session/host.h"
+#include "trainer/session/machine.h"
 
 #include <cstdlib>
 #include <fstream>

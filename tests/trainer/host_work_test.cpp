@@ -1,6 +1,6 @@
 #include "trainer/session/host_work.h"
 
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
 
 #include <gtest/gtest.h>
 #include <vector>

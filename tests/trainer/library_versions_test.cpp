@@ -1,4 +1,4 @@
-#include "trainer/session/library_versions.h"
+#include "trainer/session/machine.h"
 
 #include <gmock/gmock.h>
 

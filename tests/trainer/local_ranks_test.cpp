@@ -2,7 +2,6 @@
 #include "tests/trainer/started_again.h"
 
 #include "trainer/parallel/local_ranks.h"
-#include "trainer/parallel/own_address.h"
 
 #include <arpa/inet.h>
 #include <cerrno>

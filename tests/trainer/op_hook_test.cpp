@@ -1,7 +1,7 @@
 #include "trainer/hooks/op_hook.h"
 
 #include "profiler/capture/recorder.h"
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 
 #include <ATen/record_function.h>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "trainer/step/op_window.h"
+#include "trainer/session/recording.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
 #include "stepscope_training_optimizers_registry.h"
 #include "trainer/config/training_config.h"
 

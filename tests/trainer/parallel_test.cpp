@@ -1,8 +1,8 @@
 #include "tests/trainer/trace_view.h"
 #include "tests/trainer/trainer_run.h"
 
-#include "profiler/formats/container/tailing_reader.h"
-#include "trainer/parallel/own_address.h"
+#include "profiler/formats/container/trace_reader.h"
+#include "trainer/parallel/local_ranks.h"
 
 #include <arpa/inet.h>
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "trainer/memory/checkpointing.h"
-#include "trainer/memory/counted_memory.h"
-#include "trainer/workloads/network.h"
-#include "trainer/workloads/parts/options.h"
+#include "trainer/memory/tensor_memory.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "tests/trainer/trace_view.h"
 #include "tests/trainer/trainer_run.h"
 
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "trainer/config/training_config.h"
 
 #include <csignal>

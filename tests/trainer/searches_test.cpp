@@ -1,5 +1,4 @@
-#include "trainer/session/batch_search.h"
-#include "trainer/session/range_test.h"
+#include "trainer/session/searches.h"
 
 #include <cmath>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "trainer/session/step_reports.h"
+#include "trainer/session/progress.h"
 
 #include <gtest/gtest.h>
 #include <thread>

@@ -1,6 +1,6 @@
 #include "tests/trainer/trainer_run.h"
 
-#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_reader.h"
 
 #include <cerrno>
 #include <csignal>

@@ -1,4 +1,4 @@
-#include "app/window/trust_question.h"
+#include "app/window/window_dialogs.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>

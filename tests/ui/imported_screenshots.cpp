@@ -2,7 +2,7 @@
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
 #include "app/timeline/timeline_canvas.h"
-#include "app/views/compare/compare_panel.h"
+#include "app/views/compare/compare.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>

@@ -2,8 +2,8 @@
 #include "app/findings/finding_card.h"
 #include "app/findings/patch_box.h"
 #include "app/record/record_dialog.h"
-#include "app/views/source/source_model.h"
-#include "app/window/trust_question.h"
+#include "app/views/source/source.h"
+#include "app/window/window_dialogs.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>

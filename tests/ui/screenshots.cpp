@@ -1,5 +1,5 @@
 #include "app/configuration/presets.h"
-#include "app/document/samples.h"
+#include "app/document/trace_files.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>

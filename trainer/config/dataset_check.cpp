@@ -1,6 +1,6 @@
 #include "trainer/config/dataset_check.h"
 
-#include "trainer/config/keys.h"
+#include "trainer/config/knobs.h"
 
 #include <algorithm>
 #include <cctype>

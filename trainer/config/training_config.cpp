@@ -1,10 +1,197 @@
 #include "trainer/config/training_config.h"
-#include "trainer/config/value_text.h"
 
+#include "profiler/os/files.h"
+
+#include <algorithm>
+#include <array>
 #include <cassert>
-#include <fmt/format.h>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fmt/ranges.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
 
 namespace config {
+
+namespace {
+
+template <class Number>
+std::optional<Number> parseNumber(std::string_view text)
+{
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size())
+        return std::nullopt;
+    return number;
+}
+
+// Length of a well-formed sequence by its first byte; 0 for a byte that cannot start one.
+std::size_t utf8Length(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xC2 && first <= 0xDF)
+        return 2;
+    if (first >= 0xE0 && first <= 0xEF)
+        return 3;
+    return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+}
+
+// The second byte of some sequences has a narrower range: no overlong forms, no surrogates, nothing above U+10FFFF.
+bool isSecondByte(unsigned char first, unsigned char second)
+{
+    const unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+    const unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+    return second >= low && second <= high;
+}
+
+// JSON only holds valid UTF-8, and a path cannot contain a NUL byte.
+bool isText(std::string_view text)
+{
+    for (std::size_t at = 0; at < text.size();) {
+        const auto first = static_cast<unsigned char>(text[at]);
+        const std::size_t length = first == 0 ? 0 : utf8Length(first);
+        if (length == 0 || at + length > text.size())
+            return false;
+        if (length > 1 && !isSecondByte(first, static_cast<unsigned char>(text[at + 1])))
+            return false;
+        for (std::size_t i = 2; i < length; ++i)
+            if ((static_cast<unsigned char>(text[at + i]) & 0xC0) != 0x80)
+                return false;
+        at += length;
+    }
+    return true;
+}
+
+std::optional<Value> parseByType(const Knob& knob, std::string_view text)
+{
+    switch (knob.type) {
+    case KnobType::Flag:
+        return text == "true"    ? std::optional<Value>(true)
+               : text == "false" ? std::optional<Value>(false)
+                                 : std::nullopt;
+    case KnobType::Integer:
+        if (const auto number = parseNumber<std::int64_t>(text))
+            return *number;
+        return std::nullopt;
+    case KnobType::Real:
+        if (const auto number = parseNumber<double>(text))
+            return *number;
+        return std::nullopt;
+    case KnobType::Choice:
+    case KnobType::Path:
+    case KnobType::Text:
+        return std::string(text);
+    }
+    return std::nullopt;
+}
+
+// Levenshtein distance.
+std::size_t editDistance(std::string_view a, std::string_view b)
+{
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+        }
+    }
+    return row.back();
+}
+
+// A key without its group ("workers"), or only the group ("loader"), counts as a typo of two letters.
+std::size_t keyDistance(std::string_view wrong, std::string_view key)
+{
+    const bool isPart = !wrong.empty() && key.find(wrong) != std::string_view::npos;
+    return std::min(editDistance(wrong, key), isPart ? std::size_t{2} : std::size_t{1000});
+}
+
+std::string bound(double value, KnobType type)
+{
+    return type == KnobType::Integer ? toText(static_cast<std::int64_t>(value)) : toText(value);
+}
+
+} // namespace
+
+std::string toText(const Value& value)
+{
+    if (const bool* flag = std::get_if<bool>(&value))
+        return *flag ? "true" : "false";
+    if (const auto* integer = std::get_if<std::int64_t>(&value))
+        return std::to_string(*integer);
+    if (const auto* text = std::get_if<std::string>(&value))
+        return *text;
+    std::array<char, 32> buffer{}; // the shortest text that reads back as the same double has at most 24 characters
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), std::get<double>(value)).ptr;
+    return {buffer.data(), end};
+}
+
+bool isAllowed(const Knob& knob, const Value& value)
+{
+    const auto inRange = [&](double number) { return number >= knob.min && number <= knob.max; };
+    switch (knob.type) {
+    case KnobType::Flag:
+        return true;
+    case KnobType::Integer:
+        return inRange(static_cast<double>(std::get<std::int64_t>(value)));
+    case KnobType::Real:
+        return std::isfinite(std::get<double>(value)) && inRange(std::get<double>(value));
+    case KnobType::Choice:
+        return std::find(knob.choices.begin(), knob.choices.end(), std::get<std::string>(value)) != knob.choices.end();
+    case KnobType::Path:
+    case KnobType::Text:
+        return isText(std::get<std::string>(value));
+    }
+    return false;
+}
+
+std::optional<Value> parseValue(const Knob& knob, std::string_view text)
+{
+    auto value = parseByType(knob, text);
+    return value && isAllowed(knob, *value) ? value : std::nullopt;
+}
+
+std::string nearestKeys(std::string_view key)
+{
+    std::vector<std::pair<std::size_t, std::string_view>> near;
+    for (const Knob& knob : knobs())
+        near.emplace_back(keyDistance(key, knob.key), knob.key);
+    std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    // Keys far worse than the best match would only distract.
+    const std::size_t worst = std::max<std::size_t>(near.front().first * 2, 2);
+    std::vector<std::string_view> names;
+    for (const auto& [distance, name] : near)
+        if (names.size() < 3 && distance <= worst)
+            names.push_back(name);
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string allowedText(const Knob& knob)
+{
+    switch (knob.type) {
+    case KnobType::Flag:
+        return "true or false";
+    case KnobType::Integer:
+        return fmt::format("an integer from {} to {}", bound(knob.min, knob.type), bound(knob.max, knob.type));
+    case KnobType::Real:
+        return fmt::format("a number from {} to {}", bound(knob.min, knob.type), bound(knob.max, knob.type));
+    case KnobType::Choice:
+        return fmt::format("one of {}", fmt::join(knob.choices, ", "));
+    case KnobType::Path:
+        return "a UTF-8 path";
+    case KnobType::Text:
+        return "a UTF-8 text";
+    }
+    return {};
+}
 
 std::string ConfigError::message() const
 {
@@ -187,6 +374,173 @@ std::vector<Difference> difference(const TrainingConfig& a, const TrainingConfig
         if (a.value(knob.key) != b.value(knob.key))
             found.push_back({std::string(knob.key), a.text(knob.key), b.text(knob.key)});
     return found;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ConfigError fileError(std::string_view id, std::string what, std::string hint, std::string_view where)
+{
+    return {std::string(id), {}, std::move(what), std::move(hint), std::string(where)};
+}
+
+Result<Json> parseJson(std::string_view text, std::string_view where)
+{
+    // nlohmann::json reports the position of an error only in its exception, which does not leave this function.
+    try {
+        Json json = Json::parse(text);
+        if (!json.is_object())
+            return tl::unexpected(fileError("config.no_json_object", "is not a JSON object",
+                                            R"(write {"loader": {"workers": 2}})", where));
+        return json;
+    } catch (const Json::parse_error& error) {
+        // error.byte counts from 1 and includes the faulty byte itself.
+        const std::size_t before = std::min(error.byte, text.size() + 1) - std::min<std::size_t>(error.byte, 1);
+        const std::string at =
+            fmt::format("byte {} (line {})", error.byte, 1 + std::ranges::count(text.substr(0, before), '\n'));
+        return tl::unexpected(fileError("config.bad_json", "is not valid JSON",
+                                        "check for a missing comma, quote or brace just before it",
+                                        where.empty() ? at : fmt::format("{}, {}", where, at)));
+    } catch (const Json::out_of_range&) { // a number that no double can hold
+        return tl::unexpected(fileError("config.number_too_large", "contains a number above 1.8e308",
+                                        "check the exponents of its numbers", where));
+    }
+}
+
+// The JSON type must match the knob's type: "2" is not an integer, 1 is not a flag. An integer is a valid number.
+bool hasKnobsType(const Knob& knob, const Json& json)
+{
+    switch (knob.type) {
+    case KnobType::Flag:
+        return json.is_boolean();
+    case KnobType::Integer:
+        return json.is_number_integer();
+    case KnobType::Real:
+        return json.is_number();
+    default:
+        return json.is_string();
+    }
+}
+
+std::string asText(const Json& json)
+{
+    if (json.is_string())
+        return json.get<std::string>();
+    if (json.is_number_float())
+        return toText(json.get<double>());
+    // Not dumped: dumping a deeply nested value would recurse just as deep.
+    if (json.is_structured())
+        return json.is_array() ? "[…]" : "{…}";
+    return json.dump();
+}
+
+Result<void> readValue(TrainingConfig& config, const std::string& key, const Json& json, std::string_view where)
+{
+    const Knob* knob = findKnob(key);
+    auto done = knob && !hasKnobsType(*knob, json)
+                    ? tl::unexpected(
+                          ConfigError{"config.not_allowed",
+                                      key,
+                                      json.is_string() ? fmt::format("\"{}\"", json.get<std::string>()) : asText(json),
+                                      allowedText(*knob),
+                                      {}})
+                    : config.set(key, asText(json));
+    if (done)
+        return {};
+    ConfigError error = std::move(done.error());
+    error.where = where;
+    return tl::unexpected(std::move(error));
+}
+
+// "loader" of "loader.workers". Limits the recursion below to the table's depth, however deeply the file nests.
+bool isGroup(std::string_view name)
+{
+    return std::ranges::any_of(knobs(), [&](const Knob& knob) {
+        return knob.key.size() > name.size() && knob.key.starts_with(name) && knob.key[name.size()] == '.';
+    });
+}
+
+Result<void> readObject(TrainingConfig& config, const std::string& prefix, const Json& object, std::string_view where)
+{
+    for (const auto& [name, value] : object.items()) {
+        const std::string key = prefix.empty() ? name : prefix + "." + name;
+        auto done = value.is_object() && isGroup(key) ? readObject(config, key, value, where)
+                                                      : readValue(config, key, value, where);
+        if (!done)
+            return done;
+    }
+    return {};
+}
+
+Json toJsonValue(const Value& value)
+{
+    return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+Json& slot(Json& root, std::string_view key)
+{
+    Json* at = &root;
+    for (std::size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.')) {
+        at = &(*at)[std::string(key.substr(0, dot))];
+        key.remove_prefix(dot + 1);
+    }
+    return (*at)[std::string(key)];
+}
+
+} // namespace
+
+Result<TrainingConfig> TrainingConfig::fromJson(std::string_view text, std::string_view where)
+{
+    auto json = parseJson(text, where);
+    if (!json)
+        return tl::unexpected(json.error());
+    TrainingConfig config;
+    if (auto done = readObject(config, {}, *json, where); !done)
+        return tl::unexpected(done.error());
+    return config;
+}
+
+Result<TrainingConfig> TrainingConfig::load(const std::filesystem::path& path)
+{
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        return tl::unexpected(
+            fileError("config.is_folder", "is a folder", "choose a configuration file (JSON)", path.string()));
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+        const std::string reason = errno != 0 ? std::strerror(errno) : "the file is empty";
+        return tl::unexpected(fileError("config.unreadable", fmt::format("cannot be read: {}", reason),
+                                        "choose a configuration file (JSON)", path.string()));
+    }
+    return fromJson(text.str(), path.string());
+}
+
+std::string TrainingConfig::toJson(bool all) const
+{
+    Json root = Json::object();
+    for (const Knob& knob : knobs())
+        if (all || value(knob.key) != knob.fallback)
+            slot(root, knob.key) = toJsonValue(value(knob.key));
+    return root.dump(2) + "\n";
+}
+
+Result<void> TrainingConfig::save(const std::filesystem::path& path) const
+{
+    const auto failed = [&](const char* what, int number) {
+        return tl::unexpected(fileError("config.unwritable", fmt::format("{}: {}", what, std::strerror(number)),
+                                        "choose a writable folder with free space", path.string()));
+    };
+    auto file = profiler::os::ReplacementFile::create(path);
+    if (!file)
+        return failed("cannot be written", errno);
+    if (const int number = file->write(toJson()))
+        return failed("cannot be written", number);
+    if (const int number = file->commit())
+        return failed("cannot be replaced", number);
+    return {};
 }
 
 } // namespace config

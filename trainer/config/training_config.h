@@ -1,15 +1,14 @@
 #pragma once
 
-#include "trainer/config/keys.h"
+#include "trainer/config/knobs.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
-#include <variant>
 #include <vector>
 
 namespace config {
@@ -26,110 +25,17 @@ struct ConfigError {
 template <class T>
 using Result = tl::expected<T, ConfigError>;
 
-using Value = std::variant<bool, std::int64_t, double, std::string>;
-enum class KnobType { Flag, Integer, Real, Choice, Path, Text };
-
-/// The measurement that shows whether changing a knob helps.
-enum class Objective {
-    StepTime,
-    EpochTime,       ///< it acts at the start of an epoch
-    ValidationTime,  ///< it acts in validation
-    Memory,          ///< it trades time for memory
-    LossAtEqualTime, ///< it changes what the model learns
-};
-
-/// How a knob changes the batches.
-enum class Batches {
-    Same,
-    OtherSamples, ///< the same number of samples, but different ones
-    OtherSize     ///< a different number of samples per step
-};
-
-/// Why the first steps of a training take longer when a knob is on.
-enum class WarmUp {
-    None,
-    Autotuning, ///< algorithms are benchmarked before one is kept
-    Compilation ///< code or a graph is compiled before it runs
-};
-
-/// Which values the tuner tries after a change of a knob that helped.
-enum class ValueSearch {
-    None,
-    Neighbours, ///< one more, twice as many, one less; not more than the machine has cores
-    Doubling    ///< twice as many until a value fails, then values between that and the best
-};
-
-/// What a path names.
-enum class PathKind {
-    File,
-    FileOrFolder,
-    NewFile,  ///< the training writes it
-    NewFolder ///< the training writes files into it
-};
-
-/// A knob has an effect only if another knob's value is one of `values`, or none of them.
-struct Condition {
-    std::string_view on; ///< key of the other knob
-    bool isOneOf = true; ///< false: none of them
-    std::vector<std::string_view> values;
-};
-
-/// One knob of the training. The form, validation, JSON, `--set`, toggles, experiments and documentation use this row;
-/// no other list of keys says what a knob means.
-struct Knob {
-    std::string_view key;   ///< "loader.workers"
-    std::string_view group; ///< heading in the form: "Data loading"
-    std::string_view label; ///< name in the form: "Workers"
-    KnobType type{};
-    Value fallback;                        ///< the default
-    double min = 0, max = 0;               ///< Integer, Real: inclusive
-    std::vector<std::string_view> choices; ///< Choice
-    std::string_view unit;                 ///< "samples", "ms"; empty for none
-    std::string_view zero;                 ///< meaning of 0 if it is special: "never"; otherwise empty
-    PathKind path = PathKind::File;        ///< Path
-    std::string_view whenEmpty;            ///< Path: meaning of an empty path: "none"
-    std::string_view doc;                  ///< what it does, one or two sentences, for users
-    std::string_view where;                ///< where it applies: "loader", "every step", "validation"…
-    bool needsGpu = false;                 ///< no effect and rejected without a GPU
-    bool advanced = false;                 ///< collapsed by default in the form
-    Objective objective = Objective::StepTime;
-    Batches batches = Batches::Same;
-    /// The batches change only when changing from or to one of these values; empty: with every change.
-    std::vector<std::string_view> batchValues;
-    /// The loss after the same number of steps may differ by more than rounding.
-    bool mayChangeLoss = false;
-    /// Losses before and after a change measure the same thing. False for a different dataset, model or loss function.
-    bool comparableLoss = true;
-    /// A change makes training samples harder or easier: only validation losses are comparable.
-    bool changesTrainingSamples = false;
-    /// A number of steps that depends on the length of the training: a shorter training needs a smaller number.
-    bool scalesWithLength = false;
-    /// The number of samples per update is the product of these knobs: while the product stays the same, they only
-    /// change how the samples are split into micro-batches.
-    bool isBatchFactor = false;
-    /// The trainer searches for its own batch size before it trains. Experiments turn this off unless it is the change
-    /// under test: each arm would fill the memory, whatever the other changes do to it.
-    bool searchesBatch = false;
-    /// Controls how long a training runs or what it records, not what it trains: results measured with another value
-    /// belong to the same configuration.
-    bool isOfMeasurement = false;
-    WarmUp warmUp = WarmUp::None;
-    ValueSearch search = ValueSearch::None;
-    /// Settings that belong together: when one changes, the others are worth trying again. Empty: none.
-    std::string_view settings;
-    std::vector<Condition> enabledIf; ///< all must hold; empty: always has an effect
-};
-
-/// All knobs in the form's order.
-std::span<const Knob> knobs();
-/// nullptr for an unknown key.
-const Knob* findKnob(std::string_view key);
-/// Whether changing this knob changes the batches. @param from  empty: unknown
-bool changesBatches(const Knob& knob, std::string_view from, std::string_view to);
 /// "an integer from 0 to 256", "true or false", "one of a, b".
 std::string allowedText(const Knob& knob);
 /// In the format that `--set` accepts and the app shows: "true", "4", "0.1", "adamw".
 std::string toText(const Value& value);
+/// Parses what toText() writes; nullopt if `text` is not a value of the knob's type, is out of range or is not a
+/// choice.
+std::optional<Value> parseValue(const Knob& knob, std::string_view text);
+/// True if the value is in the knob's range or is one of its choices; it must have the right type.
+bool isAllowed(const Knob& knob, const Value& value);
+/// The keys that `key` most likely means, most likely first, at most three: "a, b, c".
+std::string nearestKeys(std::string_view key);
 
 /// The configuration of a training: a value for every knob. A value type.
 class TrainingConfig {

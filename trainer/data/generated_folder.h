@@ -1,14 +1,19 @@
 #pragma once
 
 #include "profiler/model/result.h"
+#include "profiler/os/files.h"
 #include "trainer/config/training_config.h"
-#include "trainer/data/dataset_kind.h"
+#include "trainer/data/dataset.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <utility>
+#include <vector>
 
+/// Folders of generated datasets, which are written once per user and machine: of any files, and of painted images.
 namespace trainer::data {
 
 /// Folder of generated datasets if the user chose none, as in the XDG base directory specification: relative paths are
@@ -32,5 +37,37 @@ profiler::Result<std::filesystem::path> givenOrGenerated(const config::TrainingC
 
 /// The error of cancelled work.
 profiler::Error cancelled(const std::filesystem::path& where);
+
+/// A lock between processes: two trainers that start at the same time must not write the same files. The kernel
+/// releases it if its holder dies.
+class FolderLock {
+public:
+    /// Waits for the lock. On a file system without locks, it succeeds at once.
+    static profiler::Result<FolderLock> take(const std::filesystem::path& file, const OpenProgress& progress,
+                                             std::stop_token stop);
+
+private:
+    explicit FolderLock(profiler::os::Descriptor file) : m_file(std::move(file)) {}
+    profiler::os::Descriptor m_file;
+};
+
+/// A generated dataset of JPEG files: painted images of `classes` classes, with the same files on every machine.
+struct ImageSet {
+    std::int64_t samples = 0, classes = 0;
+    int edge = 0; ///< of the files, px
+
+    /// Name of the folder: "painted-v1-2000-images-10-classes-256-px".
+    [[nodiscard]] std::string key() const;
+};
+
+/// Creates `base`/key() unless it exists and is complete, and returns it. Missing files are written with one thread per
+/// core. A new dataset is written to a temporary folder that is renamed at the end; an interrupted one is continued. A
+/// second process that needs the same dataset waits for the first. Errors: NoSpace says how much space is needed and
+/// removes the incomplete dataset; Cancelled keeps the files for the next time.
+profiler::Result<std::filesystem::path> makeImageSet(const std::filesystem::path& base, const ImageSet& set,
+                                                     const OpenProgress& progress, std::stop_token stop);
+
+/// "0003_cross_…/000013.jpg": path of image `index` within the dataset's folder.
+std::filesystem::path imageSetFile(const ImageSet& set, std::int64_t index);
 
 } // namespace trainer::data

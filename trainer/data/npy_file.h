@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/model/result.h"
-#include "profiler/os/descriptor.h"
+#include "profiler/os/files.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,9 @@
 #include "trainer/data/csv_table.h"
-#include "trainer/data/dataset_kind.h"
+#include "trainer/data/dataset.h"
 #include "trainer/data/file_bytes.h"
 #include "trainer/data/generated_folder.h"
 #include "trainer/data/random.h"
-#include "trainer/data/row_split.h"
-#include "trainer/data/stage_timer.h"
-#include "trainer/data/statistics.h"
+#include "trainer/data/rows.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,5 @@
-#include "trainer/data/folder_dataset.h"
 #include "trainer/data/generated_folder.h"
-#include "trainer/data/image_set.h"
+#include "trainer/data/image_folder.h"
 
 namespace trainer::datasets {
 

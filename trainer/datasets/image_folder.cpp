@@ -1,4 +1,4 @@
-#include "trainer/data/folder_dataset.h"
+#include "trainer/data/image_folder.h"
 
 namespace trainer::datasets {
 

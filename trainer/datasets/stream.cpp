@@ -1,9 +1,9 @@
-#include "trainer/data/dataset_kind.h"
+#include "trainer/data/archive.h"
+#include "trainer/data/dataset.h"
 #include "trainer/data/generated_folder.h"
+#include "trainer/data/image_decoder.h"
 #include "trainer/data/image_painter.h"
-#include "trainer/data/jpeg_codec.h"
 #include "trainer/data/random.h"
-#include "trainer/data/tar_stream.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,8 @@
-#include "trainer/data/dataset_kind.h"
+#include "trainer/data/dataset.h"
 #include "trainer/data/file_bytes.h"
 #include "trainer/data/generated_folder.h"
 #include "trainer/data/random.h"
 #include "trainer/data/sentences.h"
-#include "trainer/data/stage_timer.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -1,8 +1,7 @@
 #include "trainer/hooks/gradient_check.h"
 
 #include "trainer/data/random.h"
-#include "trainer/workloads/network.h"
-#include "trainer/workloads/parts/objective.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>

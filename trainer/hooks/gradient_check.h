@@ -1,6 +1,6 @@
 #pragma once
 
-#include "trainer/memory/batch_memory.h"
+#include "trainer/memory/device_batch.h"
 
 #include <cstdint>
 #include <string>

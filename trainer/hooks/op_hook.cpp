@@ -3,7 +3,10 @@
 #include "trainer/hooks/op_callbacks.h"
 
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
+
 #include <atomic>
+#include <set>
 #include <string>
 
 namespace trainer {
@@ -93,6 +96,81 @@ void OpHook::set(bool on)
         at::removeCallback(m_handle);
         m_handle = 0;
     }
+}
+
+namespace {
+
+// LibTorch's callback is a plain function, so its data is global.
+std::atomic<const profiler::capture::NvtxRanges*> currentRanges{nullptr};
+std::atomic<std::int64_t> emitted{0};
+
+/// Whether it may end on another thread, like a collective call: there, NVTX's pop would end another range.
+bool isAsync(const at::RecordFunction& function)
+{
+    return function.scope() == at::RecordScope::USER_SCOPE && function.isAsync();
+}
+
+std::unique_ptr<at::ObserverContext> onStart(const at::RecordFunction& function)
+{
+    const auto* ranges = currentRanges.load(std::memory_order_acquire);
+    if (ranges && !isAsync(function)) {
+        ranges->push(function.name());
+        emitted.fetch_add(1, std::memory_order_relaxed);
+    }
+    return nullptr;
+}
+
+void onEnd(const at::RecordFunction& function, at::ObserverContext*)
+{
+    const auto* ranges = currentRanges.load(std::memory_order_acquire);
+    if (ranges && !isAsync(function))
+        ranges->pop();
+}
+
+} // namespace
+
+NvtxOps::NvtxOps()
+{
+    currentRanges = &m_ranges;
+    m_handle = at::addGlobalCallback(at::RecordFunctionCallback(onStart, onEnd));
+}
+
+NvtxOps::~NvtxOps()
+{
+    at::removeCallback(m_handle);
+    currentRanges = nullptr;
+}
+
+std::int64_t NvtxOps::count()
+{
+    return emitted;
+}
+
+namespace {
+
+using Activities = std::set<torch::profiler::impl::ActivityType>;
+std::int64_t profiledEvents = 0; // only the training thread has scopes
+
+} // namespace
+
+AutogradProfiler::AutogradProfiler()
+{
+    const torch::profiler::impl::ProfilerConfig settings(torch::profiler::impl::ProfilerState::KINETO);
+    const Activities processorOnly = {torch::profiler::impl::ActivityType::CPU};
+    torch::autograd::profiler::prepareProfiler(settings, processorOnly);
+    torch::autograd::profiler::enableProfiler(settings, processorOnly);
+}
+
+AutogradProfiler::~AutogradProfiler()
+{
+    const auto result = torch::autograd::profiler::disableProfiler();
+    if (result)
+        profiledEvents += static_cast<std::int64_t>(result->events().size());
+}
+
+std::int64_t AutogradProfiler::events()
+{
+    return profiledEvents;
 }
 
 } // namespace trainer

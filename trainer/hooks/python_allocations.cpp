@@ -173,7 +173,10 @@ public:
         m_current = place.code ? &m_lines[place] : nullptr;
     }
     /// The totals so far, without the current line's last part, which follows with the next operator.
-    [[nodiscard]] std::vector<std::pair<PythonPlace, Allocations>> totals() const { return {m_lines.begin(), m_lines.end()}; }
+    [[nodiscard]] std::vector<std::pair<PythonPlace, Allocations>> totals() const
+    {
+        return {m_lines.begin(), m_lines.end()};
+    }
 
 private:
     std::unordered_map<PythonPlace, Allocations, PythonPlaceHash> m_lines;
@@ -231,8 +234,8 @@ at::CallbackHandle lineHandle = 0; // 0: off
 
 // The functions below are called with the interpreter held.
 
-/// Counts the allocations of the calling thread, which is the training thread, and those of the process on GPUs from now
-/// on.
+/// Counts the allocations of the calling thread, which is the training thread, and those of the process on GPUs from
+/// now on.
 /// @return 0 if the program has a CPU allocator of its own that cannot be replaced
 STEPSCOPE_EXPORT int stepscope_allocations_on(void)
 {

@@ -1,12 +1,74 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/saved_variable_hooks.h>
+#include <torch/nn/module.h>
+
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+/// Recomputation: parts of a model run again in the backward pass instead of storing their activations. From the bottom
+/// up: the hooks that replace stored tensors, a recomputed function, a part of a block that can be recomputed, and the
+/// choice of the parts.
 namespace trainer {
+
+/// During its lifetime, tensors that operators on its thread save for the backward pass go to hooks from `make`, one
+/// per tensor: the equivalent of Python's torch.autograd.graph.saved_tensors_hooks. The most recent object is used.
+class SavedTensors {
+public:
+    using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
+
+    explicit SavedTensors(Make make);
+    ~SavedTensors();
+    SavedTensors(const SavedTensors&) = delete;
+    SavedTensors& operator=(const SavedTensors&) = delete;
+
+    /// Whether hooks are set on this thread.
+    static bool areHooked();
+    /// The hooks for the next tensor saved on this thread; null: operators save tensors themselves.
+    static std::unique_ptr<torch::autograd::SavedVariableHooks> hooksOfThread();
+
+private:
+    Make m_make;
+    SavedTensors* m_before;
+};
+
+/// A part of a forward pass: tensors in, one out.
+using BlockFunction = std::function<at::Tensor(at::TensorList)>;
+
+/// Memory freed and time spent by recomputing a part.
+struct RecomputeCost {
+    std::int64_t freedBytes = 0; ///< bytes that it would have stored for the backward pass, without inputs and outputs
+    double seconds = 0;          ///< duration of its last recomputation
+};
+
+/// Runs `block` and stores only its inputs, outputs and parameters. In the backward pass, the first of its operators
+/// runs the block again, up to the last tensor that the operators need: the rest is not computed twice. If gradients
+/// are disabled, it simply runs the block. Everything else that the block reads must be captured by value.
+/// @param module  contains the block's batch norms; must outlive the backward pass
+/// @param cost  filled in if not null; measuring waits for the device
+at::Tensor recomputed(const BlockFunction& block, torch::nn::Module& module, std::vector<at::Tensor> inputs,
+                      std::shared_ptr<RecomputeCost> cost = nullptr);
+
+/// A part of a block whose operators are fast but store much: norms, activations, softmax. It ends with the
+/// layer that consumes their output; that layer does not run again, only its input is recomputed. Setting `runs`
+/// changes how the part runs.
+class CheapPart final : public torch::nn::Module {
+public:
+    using Run = std::function<at::Tensor(torch::nn::Module&, at::TensorList, const BlockFunction&)>;
+
+    /// @param owner  contains the batch norms of `part`
+    /// @param part  as for recomputed()
+    at::Tensor run(torch::nn::Module& owner, at::TensorList inputs, const BlockFunction& part) const
+    {
+        return runs ? runs(owner, inputs, part) : part(inputs);
+    }
+
+    Run runs;
+};
 
 class Network;
 

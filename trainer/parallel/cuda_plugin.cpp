@@ -1,6 +1,6 @@
 #include "trainer/parallel/cuda_plugin.h"
 
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
 #include "profiler/os/libraries.h"
 
 #include <filesystem>

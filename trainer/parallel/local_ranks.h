@@ -1,7 +1,8 @@
 #pragma once
 
 #include "profiler/model/message.h"
-#include "profiler/os/descriptor.h"
+#include "profiler/model/result.h"
+#include "profiler/os/files.h"
 #include "profiler/os/process.h"
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+/// Ranks of a training on this machine, and the addresses at which ranks of several machines find each other.
 namespace trainer {
 
 /// The other ranks of a training on this machine, started by rank 0 as processes of the same program. They end with
@@ -70,5 +72,16 @@ private:
     std::thread m_reporting; // owned by the watching thread until that has ended
     std::thread m_thread;
 };
+
+/// The local address that the system's routes use to reach a host. Sends nothing.
+/// @param host  a name or an address
+/// @return numeric: "192.168.1.7". Fails if the name is unknown or no route leads there. Any thread
+profiler::Result<std::string> addressTowards(const std::string& host);
+
+/// The local address for remote hosts: that of the default route.
+profiler::Result<std::string> addressTowardsAnywhere();
+
+/// Whether a numeric address can only be reached from this machine itself.
+bool isLoopback(const std::string& address);
 
 } // namespace trainer

@@ -1,8 +1,8 @@
 #include "trainer/parallel/process_group.h"
 
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
 #include "trainer/parallel/cuda_plugin.h"
-#include "trainer/parallel/own_address.h"
+#include "trainer/parallel/local_ranks.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string_view>
 
@@ -30,6 +31,15 @@ struct ScheduleKind {
 
 /// The rate of step `step` of the training, from 0, including warm-up: the first `warmupSteps` steps have 1/n, 2/n … of
 /// the highest rate.
-double learningRateAt(const ScheduleKind& kind, std::int64_t step, const ScheduleOptions& options);
+inline double learningRateAt(const ScheduleKind& kind, std::int64_t step, const ScheduleOptions& options)
+{
+    if (!kind.hasWarmup || options.warmupSteps == 0)
+        return kind.rate(step, options);
+    if (step < options.warmupSteps)
+        return options.learningRate * static_cast<double>(step + 1) / static_cast<double>(options.warmupSteps);
+    ScheduleOptions rest = options;
+    rest.totalSteps = std::max<std::int64_t>(options.totalSteps - options.warmupSteps, 1);
+    return kind.rate(step - options.warmupSteps, rest);
+}
 
 } // namespace trainer

@@ -1,6 +1,6 @@
 #include "trainer/session/commands.h"
 
-#include "profiler/os/pipes.h"
+#include "profiler/os/connections.h"
 
 #include <array>
 #include <csignal>

@@ -1,5 +1,4 @@
-#include "profiler/os/pipes.h"
-#include "trainer/session/describe.h"
+#include "profiler/os/connections.h"
 #include "trainer/session/session.h"
 
 #include <CLI/CLI.hpp>

@@ -1,11 +1,13 @@
 #include "trainer/session/progress.h"
 
+#include "profiler/os/connections.h"
 #include "profiler/os/files.h"
-#include "profiler/os/pipes.h"
+#include "trainer/session/machine.h"
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <csignal>
-#include <fmt/format.h>
 
 namespace trainer {
 
@@ -52,6 +54,9 @@ std::string sentence(const Notice& notice)
 }
 
 namespace {
+
+constexpr auto kBetweenReports = std::chrono::milliseconds(50);
+constexpr const char* kHint = "it is skipped; repair or remove it";
 
 class DescriptorProgress final : public trainer::Progress {
 public:
@@ -167,6 +172,62 @@ std::unique_ptr<Progress> progressToDescriptor(int descriptor)
 std::unique_ptr<Progress> progressToTerminal()
 {
     return std::make_unique<TerminalProgress>();
+}
+
+void BadSamples::add(data::Split split, std::span<const data::BadSample> bad)
+{
+    for (const data::BadSample& sample : bad) {
+        if (!m_seen.emplace(split, sample.index).second || m_seen.size() > kNamed)
+            continue;
+        m_reported = m_seen.size();
+        m_progress.warn(sample.what, {}, kHint, static_cast<std::int64_t>(m_reported));
+    }
+}
+
+void BadSamples::reportTotal()
+{
+    if (m_reported == m_seen.size())
+        return;
+    m_reported = m_seen.size();
+    m_progress.warn(profiler::message<"training.bad_samples", "some samples cannot be loaded">(), {},
+                    "they are skipped; repair or remove them", static_cast<std::int64_t>(m_reported));
+}
+
+void StepReports::add(std::int64_t step, std::int64_t epoch, std::int64_t samples, double seconds,
+                      std::optional<double> loss)
+{
+    m_next.step = step;
+    m_next.epoch = epoch;
+    ++m_next.steps;
+    m_seconds += seconds;
+    m_samples += samples;
+    if (loss)
+        m_next.loss = loss;
+    if (std::chrono::steady_clock::now() - m_last >= kBetweenReports)
+        flush();
+}
+
+void StepReports::setTotals(std::int64_t samples, double seconds, double learningRate, std::int64_t skipped)
+{
+    m_next.samples = samples;
+    m_next.seconds = seconds;
+    m_next.learningRate = learningRate;
+    m_next.skipped = skipped;
+}
+
+void StepReports::flush()
+{
+    if (m_next.steps == 0)
+        return;
+    m_last = std::chrono::steady_clock::now();
+    m_next.stepSeconds = m_seconds / static_cast<double>(m_next.steps);
+    m_next.samplesPerSecond = m_seconds > 0 ? static_cast<double>(m_samples) / m_seconds : 0;
+    m_next.dropped = m_recording.dropped();
+    m_progress.report(m_next);
+    m_recording.sampleSpeed(m_next.samplesPerSecond);
+    m_recording.sampleMemory(residentBytes(), peakResidentBytes());
+    m_next.steps = m_samples = 0;
+    m_seconds = 0;
 }
 
 } // namespace trainer

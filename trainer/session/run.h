@@ -2,9 +2,8 @@
 
 #include "trainer/config/training_config.h"
 #include "trainer/session/commands.h"
+#include "trainer/session/progress.h"
 #include "trainer/session/training.h"
-
-#include <chrono>
 
 namespace trainer {
 
@@ -17,16 +16,11 @@ struct Surroundings {
     ProcessGroup* group = nullptr; ///< the ranks that train together; null: this process alone
 };
 
-/// Warning for a command that the trainer cannot parse. @param why  the error of parseCommand()
-profiler::Message notUnderstood(const std::string& why);
-
 /// Trains for the configured steps or epochs, with a validation pass after each epoch, until the end or a Stop. Throws
 /// profiler::Failure if the loss is not finite and run.on_nan = stop.
 config::protocol::Done trainThrough(Training& training, const Surroundings& around);
 /// Parked until a Turn arrives, then answers it; repeats until a Stop. With several ranks, the first receives the
 /// commands and answers for all: samples are summed over the ranks, losses averaged, and the peak is the maximum.
 config::protocol::Done trainByTurns(Training& training, const Surroundings& around);
-/// Number of steps that the configuration asks for.
-std::int64_t plannedSteps(const config::TrainingConfig& config, std::int64_t stepsPerEpoch);
 
 } // namespace trainer

@@ -1,7 +1,7 @@
 #include "trainer/session/saved_state.h"
 
-#include "profiler/model/failure.h"
-#include "profiler/os/replacement_file.h"
+#include "profiler/model/result.h"
+#include "profiler/os/files.h"
 
 #include <ATen/ATen.h>
 #include <cerrno>

@@ -1,28 +1,34 @@
 #include "trainer/session/session.h"
 
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
 #include "profiler/model/version.h"
+#include "profiler/os/libraries.h"
+#include "profiler/os/machine.h"
 #include "profiler/os/process.h"
-#include "profiler/os/processor.h"
-#include "trainer/memory/counted_memory.h"
+#include "stepscope_run_base_schedules_registry.h"
+#include "stepscope_training_optimizers_registry.h"
+#include "stepscope_training_workloads_registry.h"
+#include "trainer/memory/tensor_memory.h"
 #include "trainer/parallel/local_ranks.h"
-#include "trainer/session/batch_search.h"
-#include "trainer/session/device.h"
+#include "trainer/parallel/process_group.h"
 #include "trainer/session/failure.h"
-#include "trainer/session/host.h"
-#include "trainer/session/library_versions.h"
+#include "trainer/session/machine.h"
 #include "trainer/session/run.h"
-#include "trainer/workloads/parts/options.h"
+#include "trainer/session/searches.h"
+#include "trainer/workloads/parts/network.h"
 #include "trainer_data_datasets_registry.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/version.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <string_view>
 #include <thread>
-#include <torch/version.h>
 
 namespace trainer {
 
@@ -30,6 +36,7 @@ namespace protocol = config::protocol;
 namespace key = config::key;
 using profiler::message;
 using profiler::Result;
+using profiler::os::Library;
 using protocol::Exit;
 
 namespace {
@@ -53,6 +60,47 @@ std::string_view titleOf(const std::string& dataset)
         if (stem == dataset)
             return kind.title;
     return dataset;
+}
+
+struct ChosenDevice {
+    c10::Device device{c10::kCPU};
+    std::string name;       ///< "cpu", or the GPU's name
+    profiler::Message note; ///< why "auto" did not choose a GPU; empty: no note
+};
+
+/// @return why the GPU cannot be used; empty: it can
+profiler::Message loadCudaLibraries()
+{
+    // The global scope lets the libraries of libtorch_cuda find each other's symbols.
+    if (!Library::open("libtorch_cuda.so", Library::Binding::Now, Library::Scope::Global))
+        return profiler::message<"device.no_cuda_libraries", "LibTorch's CUDA libraries cannot be loaded: {why}">(
+            {{"why", Library::lastError()}});
+    if (!at::globalContext().hasCUDA())
+        return profiler::message<"device.no_usable_gpu", "LibTorch finds no usable GPU">();
+    at::globalContext().lazyInitDevice(c10::kCUDA);
+    return {};
+}
+
+/// The device that the configuration asks for. Loads LibTorch's CUDA libraries only if a GPU is used: they are not
+/// linked, so that the trainer starts faster and needs less memory on a machine without a GPU.
+Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config, const GpuState& gpu)
+{
+    const std::string wanted = config[config::key::device];
+    if (wanted == "cpu" || !gpu.available)
+        return ChosenDevice{c10::kCPU, "cpu", {}};
+    const profiler::Message problem = loadCudaLibraries();
+    if (problem.empty()) {
+        // With DDP, each process on this machine has its own GPU.
+        const bool isRank = config[config::key::parallel] == "ddp" && LocalRanks::isRank();
+        const int index = isRank ? Ranks::fromEnvironment().localRank : 0;
+        const c10::Device device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
+        c10::impl::VirtualGuardImpl(c10::kCUDA).setDevice(device);
+        return ChosenDevice{device, gpu.name, {}};
+    }
+    if (wanted == "cuda")
+        return tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, problem, gpu.name,
+                                              "set device=cpu to train without it"});
+    return ChosenDevice{c10::kCPU, "cpu", problem};
 }
 
 void describeRun(Recording& recording, const config::TrainingConfig& config, const ChosenDevice& device)
@@ -413,6 +461,15 @@ private:
     std::unique_ptr<LocalRanks> m_ranks; // null: no other ranks, or they were not started here
 };
 
+template <class Entry>
+std::vector<protocol::Choice> choices(const std::vector<profiler::Registered<Entry>>& all)
+{
+    std::vector<protocol::Choice> list;
+    for (const auto& [stem, entry] : all)
+        list.push_back({std::string(stem), std::string(entry.title), std::string(entry.doc)});
+    return list;
+}
+
 } // namespace
 
 Exit runSession(const Invocation& invocation, Progress& progress)
@@ -423,6 +480,20 @@ Exit runSession(const Invocation& invocation, Progress& progress)
         progress.report(explain(exception));
         return Exit::Failed;
     }
+}
+
+protocol::Description describe()
+{
+    const GpuState gpu = askGpuDriver();
+    return {choices(workloads::all()),
+            choices(datasets::all()),
+            choices(optimizers::all()),
+            choices(schedules::all()),
+            gpu.available,
+            gpu.reason.text,
+            gpu.reason.id,
+            TORCH_VERSION,
+            usableCores()};
 }
 
 } // namespace trainer

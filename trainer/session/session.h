@@ -19,4 +19,7 @@ struct Invocation {
 /// always finished properly.
 config::protocol::Exit runSession(const Invocation& invocation, Progress& progress);
 
+/// The capabilities of this trainer and the device it can use.
+config::protocol::Description describe();
+
 } // namespace trainer

@@ -1,20 +1,28 @@
 #include "trainer/session/training.h"
 
-#include "trainer/data/dummy_batch.h"
+#include "profiler/model/result.h"
+#include "trainer/data/loader.h"
 #include "trainer/data/random.h"
-#include "trainer/hooks/autograd_profiler.h"
-#include "trainer/precision/float32_settings.h"
-#include "trainer/session/host.h"
-#include "trainer/session/run.h"
+#include "trainer/hooks/gradient_check.h"
+#include "trainer/hooks/op_hook.h"
+#include "trainer/precision/mixed_precision.h"
+#include "trainer/session/machine.h"
 
 #include <ATen/ATen.h>
+#include <ATen/CPUGeneratorImpl.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iomanip>
+#include <mutex>
+#include <sstream>
 #include <utility>
 
 namespace trainer {
 
 namespace key = config::key;
+using profiler::message;
 using Seconds = std::chrono::duration<double>;
 
 namespace {
@@ -69,6 +77,11 @@ std::int64_t ceilDivide(std::int64_t count, std::int64_t by)
 }
 
 } // namespace
+
+std::int64_t plannedSteps(const config::TrainingConfig& config, std::int64_t stepsPerEpoch)
+{
+    return config[key::steps] > 0 ? config[key::steps] : config[key::epochs] * stepsPerEpoch;
+}
 
 Training::Training(const config::TrainingConfig& config, std::shared_ptr<const data::Dataset> dataset,
                    at::Device device, std::shared_ptr<ProcessGroup> group, Recording& recording, Progress& progress)
@@ -336,6 +349,211 @@ void Training::unpark()
     m_loader.unpark();
     if (m_validationLoader)
         m_validationLoader->unpark();
+}
+
+// Warns about knobs that are switched on without any effect.
+void Training::warnOfKnobs()
+{
+    const std::string device(key::augmentOnDevice.name), copies(key::nonBlocking.name);
+    if (m_config[key::augmentOnDevice] && m_config[key::augment] && !augmentsOnDevice(m_config, m_dataset->spec()))
+        m_progress.warn(message<"augment.no_device_augmentation",
+                                "This dataset has no augmentation that can run on the device: the knob has no "
+                                "effect">(),
+                        device, "use a dataset of images");
+    else if (augmentsOnDevice(m_config, m_dataset->spec()) && m_trainStep.device().is_cpu())
+        m_progress.warn(message<"augment.on_the_processor",
+                                "The training runs on the CPU: its own thread augments the batches instead of the "
+                                "loader's workers, which delays each step">(),
+                        device, "switch it off, or train on a GPU");
+    const auto level = profiler::capture::captureLevelFromName(m_config[key::captureLevel]);
+    if (m_recording.events() && m_config[key::autogradProfiler] && level &&
+        profiler::capture::contentsOf(*level).memory)
+        m_progress.warn(message<"training.no_allocations",
+                                "Allocations are not recorded: LibTorch's own profiler uses the allocation listener">(),
+                        std::string(key::autogradProfiler.name), "switch it off, as in any real training");
+    if (m_config[key::nonBlocking] && !m_feed.isAsynchronous())
+        m_progress.warn(
+            message<"transfer.copies_wait", "Only copies from pinned memory are asynchronous: these copies block">(),
+            copies, "set loader.pin_memory too");
+}
+
+void Training::checkGradientsOf(const BatchTensors& batch)
+{
+    for (const bool second : {false, true}) {
+        if (!m_config[second ? key::gradgradcheck : key::gradcheck])
+            continue;
+        const std::string name(second ? key::gradgradcheck.name : key::gradcheck.name);
+        try {
+            const GradientCheck check = checkGradients(m_trainStep.network(), batch, second);
+            std::ostringstream worst;
+            worst << std::setprecision(2) << check.worst;
+            if (check.agrees())
+                m_progress.inform(
+                    message<"gradients.agree",
+                            "{knob}: gradients agree with finite differences; the largest deviation of {elements} "
+                            "elements is {worst}">(
+                        {{"knob", name}, {"elements", check.elements}, {"worst", check.worst, worst.str()}}),
+                    check.where);
+            else
+                m_progress.warn(
+                    message<"gradients.disagree", "{knob}: gradients disagree with finite differences; the largest "
+                                                  "deviation of {elements} elements is {worst}">(
+                        {{"knob", name}, {"elements", check.elements}, {"worst", check.worst, worst.str()}}),
+                    check.where, "check the backward pass, unless the function is not differentiable at this point");
+        } catch (const std::exception& failure) {
+            m_progress.warn(message<"gradients.not_checked", "{knob} does not work with this model: {why}">(
+                {{"knob", name}, {"why", std::string(failure.what()).substr(0, 200)}}));
+        }
+    }
+}
+
+// Reports which blocks are recomputed, once their costs are known.
+void Training::reportBlocks()
+{
+    if (m_config[key::checkpointing] != "off" && m_trainStep.checkpointing().costs().empty())
+        m_progress.warn(message<"checkpointing.no_blocks", "This model has no blocks: nothing is recomputed">(),
+                        std::string(key::checkpointing.name), "choose another workload to use recomputation");
+    else if (m_config[key::checkpointing] == "cheap" && m_trainStep.checkpointing().decided()) {
+        const auto costs = m_trainStep.checkpointing().costs();
+        m_recording.setMetadata("checkpointing.blocks", partsText(costs));
+        m_progress.inform(message<"checkpointing.chosen", "{choice}">({{"choice", choiceText(costs)}}),
+                          std::string(key::checkpointing.name));
+    } else if (m_config[key::checkpointing] == "cheap")
+        return;
+    m_blocksReported = true;
+}
+
+namespace {
+
+// Settings that must be equal in the saved training and in the run that resumes it.
+const config::Key<std::string> kSame[] = {key::workload, key::optimizer, key::dataset};
+
+std::vector<std::pair<std::string, at::Generator>> generators(at::Device device)
+{
+    std::vector<std::pair<std::string, at::Generator>> all = {{"generator.cpu", at::detail::getDefaultCPUGenerator()}};
+    if (!device.is_cpu())
+        all.emplace_back("generator.device", at::globalContext().defaultGenerator(device));
+    return all;
+}
+
+// Each rank draws its own random numbers.
+std::string ofRank(const std::string& name, std::int64_t rank)
+{
+    return rank == 0 ? name : name + ".rank" + std::to_string(rank);
+}
+
+} // namespace
+
+// Saves the generators of every rank; the first rank gets all of them.
+void Training::saveGenerators(SavedState& state) const
+{
+    for (auto& [name, generator] : generators(m_trainStep.device())) {
+        at::Tensor own;
+        {
+            const std::lock_guard lock(generator.mutex());
+            own = generator.get_state();
+        }
+        if (!m_group) {
+            state.tensors.emplace(name, own);
+            continue;
+        }
+        // All other ranks contribute zeros, so the sum of each byte is its value.
+        const auto bytes = static_cast<std::size_t>(own.numel());
+        std::vector<double> all(bytes * static_cast<std::size_t>(m_group->size()));
+        std::copy_n(own.const_data_ptr<std::uint8_t>(), bytes,
+                    all.begin() + static_cast<std::ptrdiff_t>(bytes) * m_group->rank());
+        m_group->addUp(all);
+        for (std::int64_t rank = 0; rank < m_group->size(); ++rank) {
+            at::Tensor theirs = at::empty_like(own);
+            std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(bytes) * rank, bytes,
+                        theirs.mutable_data_ptr<std::uint8_t>());
+            state.tensors.emplace(ofRank(name, rank), theirs);
+        }
+    }
+}
+
+// A rank that the saved training did not have starts from its seed.
+void Training::restoreGenerators(const SavedState& state) const
+{
+    for (auto& [name, generator] : generators(m_trainStep.device()))
+        if (const auto found = state.tensors.find(ofRank(name, m_group ? m_group->rank() : 0));
+            found != state.tensors.end()) {
+            const std::lock_guard lock(generator.mutex());
+            generator.set_state(found->second);
+        }
+}
+
+SavedState Training::save()
+{
+    SavedState state;
+    saveGenerators(state);
+    if (m_group && m_group->rank() != 0)
+        return state;
+    for (const auto& name : kSame)
+        state.texts.emplace(name.name, m_config[name]);
+    m_trainStep.save(state);
+    state.numbers = {{"step", static_cast<double>(m_steps)},
+                     {"samples", static_cast<double>(m_samples)},
+                     {"epoch", static_cast<double>(m_epoch)},
+                     {"batches", static_cast<double>(m_loader.batchesPerEpoch() - m_batchesLeft)},
+                     {"batch size", static_cast<double>(m_config[key::batchSize])},
+                     {"validations", static_cast<double>(m_validations)}};
+    return state;
+}
+
+std::shared_future<std::vector<double>> Training::metricsState()
+{
+    auto sums = m_metrics.state();
+    if (!m_group)
+        return sums;
+    std::vector<double> all = sums.get();
+    m_group->addUp(all);
+    std::promise<std::vector<double>> known;
+    known.set_value(std::move(all));
+    return known.get_future().share();
+}
+
+void Training::addMetrics(SavedState& state, const std::vector<double>& sums)
+{
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        state.numbers.emplace("meter." + std::to_string(i), sums[i]);
+}
+
+void Training::restore(const SavedState& state)
+{
+    for (const auto& name : kSame) {
+        const auto found = state.texts.find(std::string(name.name));
+        if (found == state.texts.end() || found->second != m_config[name])
+            profiler::throwError<"checkpoint.other_configuration",
+                                 "The checkpoint belongs to a training with {key} = {saved}; this training has {key} = "
+                                 "{value}">(profiler::Error::Code::Invalid, {},
+                                            "change the configuration, or choose another checkpoint with run.resume",
+                                            {{"key", name.name},
+                                             {"saved", found == state.texts.end() ? "(unknown)" : found->second},
+                                             {"value", m_config[name]}});
+    }
+    m_trainStep.restore(state);
+    restoreGenerators(state);
+    m_steps = state.integer("step");
+    m_samples = state.integer("samples");
+    m_validations = state.integer("validations");
+    m_epoch = state.integer("epoch");
+    const std::int64_t done = state.integer("batches");
+    // With another batch size the position within the epoch is meaningless: the next epoch begins.
+    if (state.integer("batch size") != m_config[key::batchSize] || done > m_loader.batchesPerEpoch())
+        return;
+    if (done == m_loader.batchesPerEpoch()) {
+        m_epochEndDue = true;
+    } else {
+        --m_epoch; // beginEpoch() increments it again
+        m_skipBatches = done;
+    }
+    if (m_group && m_group->rank() != 0)
+        return; // the sums are over all ranks
+    std::vector<double> sums;
+    for (std::size_t i = 0; i < m_metrics.state().get().size(); ++i)
+        sums.push_back(state.number("meter." + std::to_string(i)));
+    m_metrics.setState(sums);
 }
 
 } // namespace trainer

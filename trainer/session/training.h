@@ -3,13 +3,11 @@
 #include "trainer/config/training_config.h"
 #include "trainer/data/loader.h"
 #include "trainer/hooks/memory_hook.h"
-#include "trainer/hooks/nvtx_ops.h"
 #include "trainer/hooks/op_hook.h"
-#include "trainer/memory/device_prefetcher.h"
-#include "trainer/session/bad_samples.h"
+#include "trainer/memory/device_batch.h"
 #include "trainer/session/progress.h"
+#include "trainer/session/recording.h"
 #include "trainer/step/metrics.h"
-#include "trainer/step/op_window.h"
 #include "trainer/step/train_step.h"
 
 #include <functional>
@@ -131,5 +129,8 @@ private:
     std::int64_t m_epoch = -1, m_steps = 0, m_samples = 0, m_batchesLeft = 0, m_validations = 0;
     std::int64_t m_skipBatches = 0; // batches to skip in the epoch that a restored training continues
 };
+
+/// Number of steps that the configuration asks for.
+std::int64_t plannedSteps(const config::TrainingConfig& config, std::int64_t stepsPerEpoch);
 
 } // namespace trainer

@@ -1,7 +1,7 @@
 #include "trainer/step/cuda_graph_step.h"
 
 #include "trainer/session/failure.h"
-#include "trainer/workloads/buffers_before.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "trainer/config/protocol.h"
-#include "trainer/memory/batch_memory.h"
+#include "trainer/memory/device_batch.h"
 #include "trainer/parallel/cuda_plugin.h"
-#include "trainer/workloads/parts/objective.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <functional>
 #include <memory>

@@ -1,9 +1,8 @@
 #include "trainer/step/train_step.h"
 
-#include "profiler/model/failure.h"
-#include "trainer/precision/autocast.h"
-#include "trainer/workloads/buffers_before.h"
-#include "trainer/workloads/parts/options.h"
+#include "profiler/model/result.h"
+#include "trainer/precision/mixed_precision.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>

@@ -2,15 +2,15 @@
 
 #include "trainer/config/training_config.h"
 #include "trainer/data/dataset.h"
-#include "trainer/memory/batch_memory.h"
 #include "trainer/memory/checkpointing.h"
-#include "trainer/parallel/copies.h"
+#include "trainer/memory/device_batch.h"
+#include "trainer/parallel/data_parallel.h"
 #include "trainer/session/recording.h"
 #include "trainer/session/saved_state.h"
 #include "trainer/step/cuda_graph_step.h"
 #include "trainer/step/weight_update.h"
-#include "trainer/workloads/network.h"
 #include "trainer/workloads/parts/compiled_model.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <ATen/core/Tensor.h>
 #include <memory>

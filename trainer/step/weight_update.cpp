@@ -1,19 +1,30 @@
 #include "trainer/step/weight_update.h"
 
+#include "profiler/model/registered.h"
 #include "stepscope_run_base_schedules_registry.h"
 #include "stepscope_training_optimizers_registry.h"
-#include "trainer/precision/clipping.h"
-#include "trainer/session/registry_entry.h"
 
 #include <ATen/ATen.h>
+
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace trainer {
 
 namespace key = config::key;
 
 namespace {
+
+/// The registry entry that a knob names. Throws std::logic_error if the knob table names an entry that does not exist.
+template <class Entry>
+Entry registered(const std::vector<profiler::Registered<Entry>>& all, const std::string& id)
+{
+    for (const auto& [stem, entry] : all)
+        if (stem == id)
+            return entry;
+    throw std::logic_error("no file defines '" + id + "'");
+}
 
 OptimizerOptions optimizerOptions(const config::TrainingConfig& config)
 {
@@ -125,6 +136,23 @@ void WeightUpdate::setState(const std::vector<std::pair<std::string, at::Tensor>
     for (const auto& [name, tensor] : state)
         if (name == "scaler.scale" || name == "scaler.good")
             own[name == "scaler.good" ? 1 : 0].copy_(tensor);
+}
+
+at::Tensor clipNorm(const std::vector<at::Tensor>& gradients, double limit)
+{
+    const at::NoGradGuard noGradients;
+    // The same constant as in clip_grad_norm_, to avoid a division by zero.
+    constexpr double kTiny = 1e-6;
+    const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)), 2);
+    at::_foreach_mul_(gradients, (limit / (norm + kTiny)).clamp_max(1));
+    return norm;
+}
+
+void clipValue(const std::vector<at::Tensor>& gradients, double limit)
+{
+    const at::NoGradGuard noGradients;
+    at::_foreach_clamp_min_(gradients, -limit);
+    at::_foreach_clamp_max_(gradients, limit);
 }
 
 } // namespace trainer

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "trainer/config/training_config.h"
-#include "trainer/precision/grad_scaler.h"
+#include "trainer/precision/mixed_precision.h"
 #include "trainer/schedules/schedule.h"
 
 #include <ATen/core/Tensor.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,5 +51,12 @@ private:
     std::optional<GradScaler> m_scaler;
     double m_clipNorm, m_clipValue;
 };
+
+/// Scales all gradients by one factor so that their total norm is at most `limit`, like torch.nn.utils.clip_grad_norm_.
+/// Reads nothing back from the device.
+/// @return the norm before scaling, a scalar on the device
+at::Tensor clipNorm(const std::vector<at::Tensor>& gradients, double limit);
+/// Clamps every element to ±limit.
+void clipValue(const std::vector<at::Tensor>& gradients, double limit);
 
 } // namespace trainer

@@ -1,5 +1,4 @@
-#include "trainer/workloads/network.h"
-#include "trainer/workloads/parts/scale.h"
+#include "trainer/workloads/parts/network.h"
 #include "trainer/workloads/parts/transformer.h"
 #include "trainer/workloads/workload.h"
 

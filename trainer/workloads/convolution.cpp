@@ -1,4 +1,4 @@
-#include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/network.h"
 #include "trainer/workloads/workload.h"
 
 #include <ATen/ATen.h>

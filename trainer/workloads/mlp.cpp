@@ -1,6 +1,5 @@
-#include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/network.h"
 #include "trainer/workloads/parts/norm.h"
-#include "trainer/workloads/parts/scale.h"
 #include "trainer/workloads/workload.h"
 
 #include <ATen/ATen.h>

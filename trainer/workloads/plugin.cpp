@@ -1,9 +1,9 @@
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
+#include "profiler/os/connections.h"
 #include "profiler/os/libraries.h"
-#include "profiler/os/pipes.h"
 #include "trainer/plugin/stepscope_plugin.h"
-#include "trainer/workloads/network.h"
 #include "trainer/workloads/parts/model_file.h"
+#include "trainer/workloads/parts/network.h"
 #include "trainer/workloads/workload.h"
 
 #include <string>

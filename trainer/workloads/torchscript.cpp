@@ -1,6 +1,6 @@
-#include "profiler/model/failure.h"
-#include "trainer/workloads/network.h"
+#include "profiler/model/result.h"
 #include "trainer/workloads/parts/model_file.h"
+#include "trainer/workloads/parts/network.h"
 #include "trainer/workloads/parts/script_trace.h"
 #include "trainer/workloads/workload.h"
 

@@ -1,12 +1,11 @@
 #include "app/views/compare/distribution_chart.h"
 
-#include "app/charts/chart_export.h"
-#include "app/charts/chart_frame.h"
+#include "app/charts/chart.h"
 #include "app/charts/time_axis.h"
+#include "app/look/display_text.h"
 #include "app/look/kind_palette.h"
-#include "app/look/number_format.h"
-#include "app/look/timeline_theme.h"
-#include "profiler/analysis/percentile.h"
+#include "app/look/theme.h"
+#include "profiler/analysis/statistics.h"
 
 #include <QHelpEvent>
 #include <QPainter>

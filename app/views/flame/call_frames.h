@@ -3,13 +3,16 @@
 #include "app/look/kind_palette.h"
 #include "profiler/analysis/call_tree/call_views.h"
 
+#include <QAbstractItemModel>
 #include <QColor>
 #include <QString>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+// The calls that the flame graph and its table show, and the model of the table.
 namespace app {
 
 /// A call as the flame graph and its table show it; see analysis::CallNode and analysis::CallChange.
@@ -62,5 +65,41 @@ double changeOf(const CallFrame& frame);
 
 /// The calls as indented lines with total, share, self time and number of calls, without those below half a percent.
 QString asText(const CallFrames& frames);
+
+/// Calls as a tree for a view: name, total, share, self, calls; with a difference: both totals and the change.
+class CallTableModel : public QAbstractItemModel {
+    Q_OBJECT
+public:
+    enum Column { Name, Total, Share, Self, Calls, kColumns }; ///< with a difference: Name, Other, Now, Change, Calls
+
+    explicit CallTableModel(QObject* parent);
+    void setFrames(std::shared_ptr<const CallFrames> frames);
+    [[nodiscard]] std::uint32_t frameOf(const QModelIndex& index) const
+    {
+        return index.isValid() ? static_cast<std::uint32_t>(index.internalId()) : 0;
+    }
+    [[nodiscard]] QModelIndex indexOf(std::uint32_t frame) const;
+
+    [[nodiscard]] QModelIndex index(int row, int column, const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QModelIndex parent(const QModelIndex& child) const override;
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    /// Sorts the children of each call.
+    void sort(int column, Qt::SortOrder order) override;
+
+private:
+    void listChildren();
+    [[nodiscard]] double key(std::uint32_t frame, int column) const;
+    [[nodiscard]] QString text(const CallFrame& frame, int column) const;
+
+    std::shared_ptr<const CallFrames> m_frames;
+    std::vector<std::uint32_t> m_first;    ///< by frame: its first child in m_children; one more at the end
+    std::vector<std::uint32_t> m_children; ///< grouped by parent
+    std::vector<int> m_row;                ///< by frame: its row below its parent
+    int m_sorted = -1;                     ///< column; −1: as the frames are
+    Qt::SortOrder m_order = Qt::DescendingOrder;
+};
 
 } // namespace app

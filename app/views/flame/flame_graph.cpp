@@ -1,9 +1,8 @@
 #include "app/views/flame/flame_graph.h"
 
-#include "app/look/number_format.h"
-#include "app/look/swatch.h"
+#include "app/look/display_text.h"
+#include "app/look/kind_palette.h"
 #include "app/look/theme.h"
-#include "app/look/timeline_theme.h"
 
 #include <QApplication>
 #include <QKeyEvent>

@@ -1,16 +1,15 @@
 #include "app/views/flame/flame_panel.h"
 
-#include "advisor/evidence/sampled_calls.h"
+#include "advisor/evidence/source_lines.h"
 #include "app/document/trace_document.h"
+#include "app/look/display_text.h"
 #include "app/look/icon.h"
-#include "app/look/number_format.h"
-#include "app/look/qstring.h"
+#include "app/look/labels.h"
 #include "app/look/save_dialog.h"
-#include "app/look/text_label.h"
 #include "app/tables/slice_details.h"
-#include "app/views/flame/call_table_model.h"
+#include "app/views/flame/call_frames.h"
 #include "app/views/flame/flame_graph.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 
 #include <QAction>
 #include <QApplication>

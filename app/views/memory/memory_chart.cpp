@@ -1,8 +1,7 @@
 #include "app/views/memory/memory_chart.h"
 
-#include "app/look/number_format.h"
-#include "app/look/qstring.h"
-#include "app/look/timeline_theme.h"
+#include "app/look/display_text.h"
+#include "app/look/theme.h"
 
 #include <QEvent>
 #include <QFontMetricsF>

@@ -1,8 +1,7 @@
 #include "app/views/memory/memory_look.h"
 
-#include "app/look/number_format.h"
-#include "app/look/qstring.h"
-#include "app/look/swatch.h"
+#include "app/look/display_text.h"
+#include "app/look/kind_palette.h"
 
 #include <QCoreApplication>
 #include <QStringList>

@@ -2,18 +2,16 @@
 
 #include "app/charts/counter_series.h"
 #include "app/document/trace_document.h"
+#include "app/look/display_text.h"
 #include "app/look/icon.h"
-#include "app/look/number_format.h"
-#include "app/look/qstring.h"
+#include "app/look/labels.h"
 #include "app/look/save_dialog.h"
-#include "app/look/text_label.h"
-#include "app/look/timeline_theme.h"
-#include "app/services/editor.h"
+#include "app/look/theme.h"
+#include "app/services/program_process.h"
 #include "app/tables/evidence_table.h"
 #include "app/tables/slice_details.h"
 #include "app/views/memory/memory_chart.h"
-#include "app/views/memory/memory_treemap.h"
-#include "app/views/memory/segment_map.h"
+#include "app/views/memory/memory_maps.h"
 
 #include <QAbstractProxyModel>
 #include <QApplication>

@@ -1,10 +1,8 @@
 #include "app/views/selection/selection_panel.h"
 
-#include "app/charts/distribution_bar.h"
+#include "app/charts/compact_bars.h"
 #include "app/document/analyser.h"
-#include "app/look/number_format.h"
-#include "app/look/qstring.h"
-#include "app/look/short_name.h"
+#include "app/look/display_text.h"
 #include "profiler/analysis/operators/same_name.h"
 
 #include <QDockWidget>

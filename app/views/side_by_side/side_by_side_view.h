@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/timeline_tools/bookmark_store.h"
+#include "app/timeline_tools/timeline_bookmarks.h"
 #include "profiler/model/clock.h"
 
 #include <QWidget>

@@ -1,26 +1,69 @@
 #include "app/views/timeline/timeline_view.h"
 
 #include "app/findings/capture_notice.h"
-#include "app/look/elided_label.h"
-#include "app/look/qstring.h"
+#include "app/look/display_text.h"
+#include "app/look/labels.h"
+#include "app/look/save_dialog.h"
 #include "app/tables/slice_details.h"
 #include "app/timeline/timeline_actions.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/timeline/timeline_minimap.h"
-#include "app/timeline_tools/find_bar.h"
+#include "app/timeline_tools/go_to.h"
 #include "app/timeline_tools/timeline_bookmarks.h"
 #include "app/timeline_tools/timeline_search.h"
 
+#include <QApplication>
+#include <QClipboard>
+#include <QDialogButtonBox>
+#include <QGridLayout>
+#include <QLabel>
 #include <QMenu>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QSaveFile>
 #include <QSettings>
 #include <QTimer>
 #include <QVBoxLayout>
 #include <chrono>
+#include <utility>
+#include <vector>
 
 namespace app {
 
 namespace {
+
 constexpr std::chrono::seconds kBetweenLooks{1};
+constexpr double kPictureRatio = 2; ///< device pixels per logical pixel: sharp in a document
+constexpr int kColumns = 3;         ///< of topics on the sheet of shortcuts
+
+QWidget* topicBox(const KeyTopic& topic, QWidget* parent)
+{
+    auto* box = new QWidget(parent);
+    auto* grid = new QGridLayout(box);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setVerticalSpacing(3);
+    grid->setHorizontalSpacing(14);
+    auto* title = new QLabel(topic.title, box);
+    QFont bold = title->font();
+    bold.setWeight(QFont::DemiBold);
+    title->setFont(bold);
+    grid->addWidget(title, 0, 0, 1, 2);
+    int row = 1;
+    for (const auto& [keys, what] : topic.keys) {
+        auto* key = new QLabel(keys, box);
+        key->setFont(bold);
+        key->setTextFormat(Qt::PlainText);
+        grid->addWidget(key, row, 0, Qt::AlignTop);
+        auto* text = new QLabel(what, box);
+        text->setWordWrap(true);
+        text->setTextFormat(Qt::PlainText);
+        grid->addWidget(text, row++, 1, Qt::AlignTop);
+    }
+    grid->setColumnStretch(1, 1);
+    grid->setRowStretch(row, 1);
+    return box;
+}
+
 } // namespace
 
 TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidget* parent)
@@ -162,6 +205,74 @@ void TimelineView::setName(const QString& name)
 void TimelineView::openFind()
 {
     m_search->open();
+}
+
+// Marks, positions to go to, and image files of the view.
+
+void TimelineView::connectMarks()
+{
+    connect(m_canvas, &TimelineCanvas::goToWanted, this, [this] { askDestination(m_canvas, m_selection); });
+    connect(m_canvas, &TimelineCanvas::keysWanted, this, [this] { (new KeySheet(*m_canvas, this))->show(); });
+    connect(m_canvas, &TimelineCanvas::copyWanted, this, &TimelineView::copyPicture);
+    connect(m_canvas, &TimelineCanvas::saveWanted, this, &TimelineView::savePicture);
+    connect(m_canvas, &TimelineCanvas::bookmarksChanged, this, [this] {
+        std::vector<profiler::TraceTime> times;
+        for (const TimelineMark& mark : m_canvas->scene().marks.bookmarks())
+            times.push_back(mark.time);
+        m_minimap->setBookmarks(std::move(times));
+    });
+    connect(m_bookmarks, &TimelineBookmarks::changed, this, &TimelineView::bookmarksChanged);
+    connect(m_bookmarks, &TimelineBookmarks::noticed, this, &TimelineView::noticed);
+}
+
+QString TimelineView::goTo(const QString& text)
+{
+    return app::goTo(*m_canvas, *m_selection, text);
+}
+
+void TimelineView::copyPicture() const
+{
+    auto* mime = new QMimeData;
+    mime->setImageData(m_canvas->picture(kPictureRatio));
+    mime->setData("image/svg+xml", m_canvas->svg());
+    QApplication::clipboard()->setMimeData(mime);
+}
+
+void TimelineView::savePicture()
+{
+    const QString name = askWhereToSave(this, tr("Save image"), "timeline.png",
+                                        {{tr("PNG image (*.png)"), ".png"}, {tr("SVG image (*.svg)"), ".svg"}});
+    if (name.isEmpty())
+        return;
+    QSaveFile file(name);
+    bool written = file.open(QIODevice::WriteOnly);
+    if (written && name.endsWith(".svg", Qt::CaseInsensitive))
+        written = file.write(m_canvas->svg()) > 0;
+    else
+        written = written && m_canvas->picture(kPictureRatio).save(&file, "PNG");
+    if (!written || !file.commit())
+        QMessageBox::warning(this, tr("Save image"), tr("Could not save %1: %2").arg(name, file.errorString()));
+}
+
+KeySheet::KeySheet(const TimelineCanvas& canvas, QWidget* parent) : QDialog(parent)
+{
+    setWindowTitle(tr("Keyboard shortcuts"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(20, 16, 20, 12);
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(36);
+    grid->setVerticalSpacing(18);
+    int place = 0;
+    for (const KeyTopic& topic : timelineKeys(canvas)) {
+        grid->addWidget(topicBox(topic, this), place / kColumns, place % kColumns);
+        ++place;
+    }
+    column->addLayout(grid);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    column->addWidget(buttons);
+    resize(1080, 560);
 }
 
 } // namespace app

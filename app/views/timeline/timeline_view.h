@@ -1,11 +1,12 @@
 #pragma once
 
-#include "app/document/device_gaps.h"
 #include "app/document/selection.h"
+#include "app/document/trace_summary.h"
 #include "app/tables/table_field.h"
-#include "app/timeline_tools/bookmark_store.h"
+#include "app/timeline_tools/timeline_bookmarks.h"
 #include "profiler/model/trace.h"
 
+#include <QDialog>
 #include <QWidget>
 #include <filesystem>
 #include <memory>
@@ -15,7 +16,6 @@ class QLabel;
 namespace app {
 
 class CaptureNotice;
-class TimelineBookmarks;
 class TimelineCanvas;
 class TimelineMinimap;
 class TimelineSearch;
@@ -70,6 +70,13 @@ private:
     TimelineSearch* m_search;
     TimelineBookmarks* m_bookmarks;
     QString m_rowsKey; ///< settings key for the row layout of this kind of trace
+};
+
+/// All keyboard shortcuts of the timeline by topic, generated from its actions.
+class KeySheet : public QDialog {
+    Q_OBJECT
+public:
+    KeySheet(const TimelineCanvas& canvas, QWidget* parent);
 };
 
 } // namespace app

@@ -1,6 +1,6 @@
 #include "profiler/analysis/call_tree/call_views.h"
 
-#include "profiler/analysis/call_tree/path_tree.h"
+#include "profiler/analysis/call_tree/call_tree.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,9 +1,8 @@
 #include "profiler/analysis/communication/stragglers.h"
 
 #include "profiler/analysis/device/device_use.h"
-#include "profiler/analysis/percentile.h"
-#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <cmath>

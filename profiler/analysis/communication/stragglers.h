@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/analysis/steps/steady_state_steps.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace.h"
 
 #include <cstdint>

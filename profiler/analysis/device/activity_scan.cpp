@@ -1,10 +1,10 @@
 #include "profiler/analysis/device/activity_scan.h"
 
 #include "profiler/analysis/device/device_use.h"
-#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/phases.h"
-#include "profiler/analysis/steps/step_marks.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/parallel.h"
 
 #include <algorithm>
@@ -366,6 +366,17 @@ ActivityScan scanActivity(const Trace& trace, unsigned threads)
     if (exchangesNothing(trace, all))
         all.host.communication.clear();
     return all;
+}
+
+Communication communication(const ActivityScan& scan)
+{
+    Communication result;
+    result.kernels = scan.communicationKernels;
+    for (const auto& [id, device] : scan.devices) {
+        result.time += total(device.communication);
+        result.exposed += total(subtract(device.communication, device.kernels));
+    }
+    return result;
 }
 
 } // namespace profiler::analysis

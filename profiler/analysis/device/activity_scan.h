@@ -1,15 +1,38 @@
 #pragma once
 
-#include "profiler/analysis/device/transfers.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/model/trace.h"
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
+/// What devices and host threads do, when and for how long: everything that summaries need, from one pass over a trace.
 namespace profiler::analysis {
+
+/// All copies of one kind between the same kinds of memory.
+struct Transfer {
+    CopyKind kind{};
+    MemoryKind src{}, dst{};
+    std::int64_t count = 0, bytes = 0;
+    Nanoseconds time{}; ///< summed: copies that overlap count twice
+    /// Achieved bandwidth in 10⁹ bytes per second; 0 if the time is zero.
+    [[nodiscard]] double gbPerSecond() const
+    {
+        return time.count() > 0 ? static_cast<double>(bytes) / static_cast<double>(time.count()) : 0;
+    }
+};
+
+/// All kernels of one name.
+struct KernelTotal {
+    std::string name;
+    std::int64_t count = 0;
+    Nanoseconds time{};
+    std::optional<SliceId> longest{}; ///< where it is known
+};
 
 /// The activity of one device, as times.
 struct DeviceActivity {
@@ -56,5 +79,13 @@ struct ActivityScan {
 /// O(slices) time. Uses little memory, because slices are visited in order and unions only grow at their ends.
 /// @param threads  number of threads; the tracks are distributed among them
 ActivityScan scanActivity(const Trace& trace, unsigned threads = 1);
+
+/// Kernels of collective communication.
+struct Communication {
+    std::int64_t kernels = 0;
+    Nanoseconds time{};    ///< union over the device's streams
+    Nanoseconds exposed{}; ///< the part of it in which no other kernel ran
+};
+Communication communication(const ActivityScan& scan);
 
 } // namespace profiler::analysis

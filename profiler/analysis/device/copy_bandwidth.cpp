@@ -1,7 +1,7 @@
 #include "profiler/analysis/device/copy_bandwidth.h"
 
-#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <cmath>

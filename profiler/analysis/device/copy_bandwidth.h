@@ -1,7 +1,7 @@
 #pragma once
 
-#include "profiler/analysis/steps/steady_state_steps.h"
-#include "profiler/model/pcie_link.h"
+#include "profiler/analysis/steps/steps.h"
+#include "profiler/model/nvml_values.h"
 #include "profiler/model/trace.h"
 
 #include <array>

@@ -1,8 +1,8 @@
 #include "profiler/analysis/device/kernel_class.h"
 
 #include "profiler/analysis/device/device_use.h"
-#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,8 +1,7 @@
 #include "profiler/analysis/job/job_analysis.h"
 
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/job/straggler_causes.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/statistics.h"
 #include "profiler/model/number_text.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/analysis/job/job_clock.h"
+#include "profiler/analysis/job/rank_digest.h"
 #include "profiler/model/message.h"
 
 #include <cstdint>
@@ -121,5 +122,44 @@ struct JobAnalysis {
 
 /// @param ranks  sorted by rank; empty ones (no steps) do not occur, see rankDigest()
 JobAnalysis analyseJob(std::span<const RankDigest> ranks);
+
+/// All ranks of a job, for rules that otherwise see one of them.
+struct JobFacts {
+    std::span<const RankDigest> ranks; ///< parallel to `analysis.ranks`
+    const JobAnalysis& analysis;
+};
+
+/// The steps that ranks have in common.
+struct JobSteps {
+    std::vector<std::int64_t> numbers;          ///< of the analysed steps, ascending
+    std::vector<std::vector<std::int32_t>> own; ///< by rank and analysed step: index into its steps; −1: not recorded
+    std::vector<std::vector<std::int32_t>> at;  ///< by rank and its step: analysed step; −1: not analysed
+
+    [[nodiscard]] std::size_t count() const { return numbers.size(); }
+};
+/// Steady steps that the largest number of ranks recorded.
+JobSteps jobSteps(std::span<const RankDigest> ranks);
+
+/// Lateness of each rank in each analysed step, in µs: how long after the median of the other ranks it arrives at
+/// collectives, in the group in which it is latest, limited to the time by which it delays them. NaN where it did not
+/// record the step or nothing matches.
+using Lateness = std::vector<std::vector<double>>;
+
+/// The middle value of the finite ones; of an even number the lower one. NaN if there are none.
+double middle(std::vector<double> values);
+
+/// A rank whose transfers take longer than those of comparable groups.
+struct SlowLink {
+    std::size_t rank = 0;
+    double excessUs = 0; ///< per step
+    double ratio = 0;    ///< its transfers over those of the other groups
+};
+
+/// The ranks for which the others wait, with causes, latest first. A rank is late if its lateness exceeds both a share
+/// of the step and the jitter of all ranks, in most steps or in single ones. Its cause is the part of its time that
+/// exceeds the median of the other ranks by most. A rank that is late because it waits itself, in another group, is
+/// not a straggler.
+std::vector<Straggler> findStragglers(std::span<const RankDigest> ranks, const JobSteps& steps,
+                                      const Lateness& lateness, const std::vector<SlowLink>& slowLinks);
 
 } // namespace profiler::analysis

@@ -1,6 +1,9 @@
 #include "profiler/analysis/job/matched_collectives.h"
 
+#include "profiler/analysis/intervals.h"
+
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -49,6 +52,11 @@ void addKeys(const RankDigest& rank, std::uint32_t index, std::vector<KeyedCall>
     }
 }
 
+const CollectiveCall& callOf(std::span<const RankDigest> ranks, Member member)
+{
+    return ranks[member.rank].communication.calls[member.call];
+}
+
 /// Collects the members of one collective.
 class Matching {
 public:
@@ -60,7 +68,7 @@ public:
         const std::int64_t bytes = commonBytes(calls);
         std::int64_t before = -1;
         for (const KeyedCall& one : calls) {
-            const CollectiveCall& call = callOf(one.member);
+            const CollectiveCall& call = callOf(m_ranks, one.member);
             if (one.member.rank == before)
                 continue; // a damaged trace may contain a number twice
             before = one.member.rank;
@@ -85,10 +93,6 @@ public:
     }
 
 private:
-    [[nodiscard]] const CollectiveCall& callOf(Member member) const
-    {
-        return m_ranks[member.rank].communication.calls[member.call];
-    }
     static bool hasOneSize(CollectiveKind kind)
     {
         return kind == CollectiveKind::AllReduce || kind == CollectiveKind::Broadcast || kind == CollectiveKind::Reduce;
@@ -97,18 +101,38 @@ private:
     [[nodiscard]] std::int64_t commonBytes(std::span<const KeyedCall> calls) const
     {
         if (std::ranges::all_of(calls, [&](const KeyedCall& one) {
-                return callOf(one.member).bytes == callOf(calls.front().member).bytes;
+                return callOf(m_ranks, one.member).bytes == callOf(m_ranks, calls.front().member).bytes;
             }))
-            return callOf(calls.front().member).bytes;
+            return callOf(m_ranks, calls.front().member).bytes;
         std::map<std::int64_t, std::size_t> counts;
         for (const KeyedCall& one : calls)
-            ++counts[callOf(one.member).bytes];
+            ++counts[callOf(m_ranks, one.member).bytes];
         return std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; })->first;
     }
 
     std::span<const RankDigest> m_ranks;
     MatchedCollectives& m_found;
 };
+
+constexpr double kLeastShare = 0.1; ///< of the longest wait, see StepWait::waiting
+
+/// @param arrivals  durations of the members' parts with their ranks, ascending: the last rank to arrive first
+StepWait waitOf(const MatchedCollective& collective, const std::vector<std::pair<Nanoseconds, std::uint32_t>>& arrivals)
+{
+    StepWait wait{.kind = collective.kind, .bytes = collective.bytes};
+    wait.ranks = static_cast<std::int64_t>(arrivals.size());
+    const auto& [transfer, last] = arrivals.front();
+    wait.last = last;
+    wait.lateUs = toUs(arrivals[1 + (arrivals.size() - 2) / 2].first - transfer); // the lower median
+    wait.longestUs = toUs(arrivals.back().first - transfer);
+    for (auto arrival = arrivals.rbegin(); arrival != arrivals.rend() - 1; ++arrival) {
+        const double us = toUs(arrival->first - transfer);
+        wait.waitUs += us;
+        if (us >= kLeastShare * wait.longestUs && us > 0)
+            wait.waiting.push_back(arrival->second);
+    }
+    return wait;
+}
 
 } // namespace
 
@@ -142,15 +166,12 @@ void divideUnknownGroups(std::span<const RankDigest> ranks, std::span<const Nano
             divided.push_back(collective);
             continue;
         }
-        const auto callOf = [&](Member member) -> const CollectiveCall& {
-            return ranks[member.rank].communication.calls[member.call];
-        };
-        const auto endOf = [&](Member member) { return callOf(member).range.end + toJob[member.rank]; };
+        const auto endOf = [&](Member member) { return callOf(ranks, member).range.end + toJob[member.rank]; };
         const auto members = std::span(matched.members).subspan(collective.first, collective.count);
         std::ranges::sort(members, {}, endOf);
         Nanoseconds apart = Nanoseconds::max();
         for (const Member member : members)
-            apart = std::min(apart, callOf(member).range.duration() / 10);
+            apart = std::min(apart, callOf(ranks, member).range.duration() / 10);
         apart = std::max(apart, kTogether) + tolerance;
         MatchedCollective part = collective;
         part.count = 1;
@@ -171,6 +192,31 @@ void divideUnknownGroups(std::span<const RankDigest> ranks, std::span<const Nano
         finish();
     }
     matched.all = std::move(divided);
+}
+
+std::vector<StepWait> stepWaits(std::span<const RankDigest> ranks, const MatchedCollectives& matched, std::int64_t step)
+{
+    std::vector<StepWait> found;
+    std::vector<std::pair<Nanoseconds, std::uint32_t>> arrivals;
+    for (const MatchedCollective& collective : matched.all) {
+        if (!waitsForAll(collective.kind))
+            continue;
+        const auto members = matched.of(collective);
+        const auto shortest = std::ranges::min_element(
+            members, {}, [&](Member member) { return callOf(ranks, member).range.duration(); });
+        const CollectiveCall& last = callOf(ranks, *shortest);
+        const RankDigest& rank = ranks[shortest->rank];
+        if (last.step < 0 || rank.steps[static_cast<std::size_t>(last.step)].index != step)
+            continue;
+        arrivals.clear();
+        for (const Member member : members)
+            arrivals.emplace_back(callOf(ranks, member).range.duration(), member.rank);
+        std::ranges::sort(arrivals);
+        found.push_back(waitOf(collective, arrivals));
+        found.back().group = rank.communication.groups[last.group].name;
+    }
+    std::ranges::stable_sort(found, std::greater(), &StepWait::waitUs);
+    return found;
 }
 
 } // namespace profiler::analysis

@@ -2,10 +2,13 @@
 
 #include "profiler/analysis/job/rank_digest.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
+/// The collectives of a job, matched from the calls of its ranks, and who waits for whom in them.
 namespace profiler::analysis {
 
 /// The calls of several ranks that are one collective.
@@ -46,5 +49,28 @@ MatchedCollectives matchCollectives(std::span<const RankDigest> ranks);
 /// @param tolerance  error of these
 void divideUnknownGroups(std::span<const RankDigest> ranks, std::span<const Nanoseconds> toJob, Nanoseconds tolerance,
                          MatchedCollectives& matched);
+
+/// A collective in which ranks waited for the one that arrived last.
+struct StepWait {
+    CollectiveKind kind = CollectiveKind::Other;
+    std::string group{};    ///< name of the communicator; may be empty
+    std::int64_t ranks = 0; ///< that took part and are recorded
+    std::int64_t bytes = 0; ///< largest payload of a rank; 0: not recorded
+    std::size_t last = 0;   ///< index of the rank that arrived last
+    double lateUs = 0;      ///< arrival of the last rank after the median of the others
+    double waitUs = 0;      ///< sum over all ranks
+    double longestUs = 0;   ///< wait of the rank that arrived first
+    /// Indices of the ranks that waited at least a tenth of the longest wait, the longest first. The others arrived
+    /// with the last rank: ranks do not leave a collective at exactly the same time.
+    std::vector<std::size_t> waiting{};
+};
+
+/// The collectives of a step that wait for all ranks of their group, the longest waits first. Ranks leave a collective
+/// together, so the last one to arrive takes part for the shortest time, and this needs no common clock.
+/// O(members of all collectives).
+/// @param matched  of these ranks
+/// @param step     number of the step
+std::vector<StepWait> stepWaits(std::span<const RankDigest> ranks, const MatchedCollectives& matched,
+                                std::int64_t step);
 
 } // namespace profiler::analysis

@@ -5,7 +5,7 @@
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/steps/phases.h"
 #include "profiler/analysis/steps/step_repetition.h"
-#include "profiler/model/throttle_reasons.h"
+#include "profiler/model/nvml_values.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/analysis/job/job_facts.h"
+#include "profiler/analysis/job/job_analysis.h"
 #include "profiler/model/result.h"
 
 #include <array>

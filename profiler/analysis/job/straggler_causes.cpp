@@ -1,4 +1,4 @@
-#include "profiler/analysis/job/straggler_causes.h"
+#include "profiler/analysis/job/job_analysis.h"
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/model/number_text.h"

@@ -6,11 +6,36 @@
 #include <limits>
 #include <memory>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+/// The events of PyTorch's caching allocator with their call stacks, as an importer of memory snapshots writes them,
+/// and the state of memory after each.
 namespace profiler::analysis {
+
+/// The part of a training step that a call stack belongs to.
+enum class AllocationOrigin : std::uint8_t {
+    Unknown,      ///< no frame of PyTorch tells
+    Construction, ///< a module is built, moved to a device, or loaded
+    Forward,      ///< a module is called
+    Backward,     ///< autograd's engine runs
+    Optimizer,
+};
+
+/// What the call stack of an allocator's event says.
+struct AllocationStack {
+    AllocationOrigin origin = AllocationOrigin::Unknown;
+    SourceLine place;      ///< innermost line of the user's program; of PyTorch's Python code if there is none
+    std::string innermost; ///< "file:line" of the innermost Python frame; empty if there is none
+    bool hasFrames = false;
+};
+
+/// Reads a call stack as the importer of memory snapshots writes it: one "file:line function" per line, the innermost
+/// first. The innermost frame that names a part of a step decides; see the implementation for the names, which are
+/// those of PyTorch 1.12 to 2.9.
+AllocationStack readAllocationStack(std::string_view text);
 
 /// An event of the caching allocator.
 struct AllocatorEvent {

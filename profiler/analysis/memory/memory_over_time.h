@@ -1,6 +1,5 @@
 #pragma once
 
-#include "profiler/analysis/memory/allocation_stack.h"
 #include "profiler/model/trace.h"
 
 #include <array>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+/// The memory of devices over time and at the moments that matter: its peak, and where an allocation failed.
 namespace profiler::analysis {
 
 /// What memory is used for. Allocated memory is in exactly one of the first six; the last two are reserved, but free.
@@ -39,6 +39,15 @@ struct MemorySample {
     [[nodiscard]] std::int64_t of(MemoryCategory category) const { return bytes[static_cast<std::size_t>(category)]; }
     [[nodiscard]] std::int64_t allocated() const; ///< sum of the first six
     [[nodiscard]] std::int64_t total() const;     ///< sum of all: allocated and reserved memory
+};
+
+/// A line of the traced program.
+struct SourceLine {
+    std::string file; ///< as recorded, usually absolute; empty: unknown
+    std::int64_t line = 0;
+    std::string function; ///< may be empty
+    [[nodiscard]] bool empty() const { return file.empty(); }
+    friend bool operator==(const SourceLine&, const SourceLine&) = default;
 };
 
 /// Blocks of one category that were alive at the same time and were allocated at the same place.
@@ -116,5 +125,31 @@ struct DeviceMemory {
 /// @param most  samples per device
 /// @param stop  after a stop request the result must be discarded
 std::vector<DeviceMemory> memoryOverTime(const Trace& trace, const std::stop_token& stop = {}, std::size_t most = 6000);
+
+/// Memory blocks that were alive at the same time and were allocated by the same operator in the same phase of the same
+/// step.
+struct MemoryHolder {
+    std::int64_t bytes = 0, blocks = 0;
+    std::optional<std::int64_t> step; ///< empty: allocated outside of all steps
+    std::string phase, op;            ///< empty: allocated outside of any
+    bool rest = false;                ///< sum of all smaller ones; `step`, `phase` and `op` are unused
+
+    friend bool operator==(const MemoryHolder&, const MemoryHolder&) = default;
+};
+
+/// The allocations on a device at one moment.
+struct MemoryMoment {
+    std::string place;                 ///< "CPU", "GPU 0"
+    bool ranOut = false;               ///< an allocation failed; otherwise this is the peak of the recording
+    std::int64_t bytes = 0;            ///< total allocated
+    std::optional<std::int64_t> asked; ///< size of the failed allocation
+    std::vector<MemoryHolder> alive;   ///< largest first, the sum of the smaller ones last
+
+    friend bool operator==(const MemoryMoment&, const MemoryMoment&) = default;
+};
+
+/// The moments that the trace contains (detail level "full"): out-of-memory moments first, then peaks; the CPU before
+/// GPUs. Unreadable lines are skipped.
+std::vector<MemoryMoment> memoryMoments(const Trace& trace);
 
 } // namespace profiler::analysis

@@ -2,11 +2,10 @@
 
 #include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/operators/range_name.h"
-#include "profiler/analysis/operators/self_times.h"
-#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/phases.h"
-#include "profiler/analysis/steps/step_marks.h"
+#include "profiler/analysis/steps/steps.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "profiler/analysis/device/launched_work.h"
-#include "profiler/analysis/steps/steady_state_steps.h"
+#include "profiler/analysis/device/launches.h"
+#include "profiler/analysis/steps/steps.h"
 
 #include <cstdint>
 #include <stop_token>

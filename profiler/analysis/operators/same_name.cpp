@@ -1,6 +1,6 @@
 #include "profiler/analysis/operators/same_name.h"
 
-#include "profiler/analysis/slice_view.h"
+#include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>
 #include <cmath>

@@ -33,8 +33,8 @@ SameName sameName(const Trace& trace, const Slice& slice, const std::stop_token&
 /// The kernels, copies and memsets that the calls inside a host slice launched, found by correlation id.
 struct WorkLaunchedInside {
     std::int64_t count = 0;
-    Nanoseconds time{};                   ///< sum of their durations; work that runs in parallel counts twice
-    TraceTime begin{}, end{};             ///< first start and last end
+    Nanoseconds time{};       ///< sum of their durations; work that runs in parallel counts twice
+    TraceTime begin{}, end{}; ///< first start and last end
     SliceId longest;
 };
 

@@ -1,9 +1,8 @@
 #include "profiler/analysis/replay/what_if_input.h"
 
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/loader/input_wait.h"
-#include "profiler/analysis/loader/loaded_batches.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/loader/loader_work.h"
+#include "profiler/analysis/statistics.h"
 
 #include <algorithm>
 #include <cmath>

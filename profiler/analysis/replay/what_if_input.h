@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/analysis/loader/input_wait.h"
+#include "profiler/analysis/loader/loader_work.h"
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace.h"
 

@@ -1,11 +1,13 @@
 #pragma once
 
-#include "profiler/analysis/slice_view.h"
+#include "profiler/analysis/intervals.h"
+#include "profiler/analysis/slice_queries.h"
 #include "profiler/model/trace.h"
 
 #include <string_view>
 #include <vector>
 
+/// The phases of a step: those that a trace marks, and the times of those that it does not.
 namespace profiler::analysis {
 
 /// The name in profiler::phase that corresponds to a range of PyTorch's profiler; empty for other ranges.
@@ -53,5 +55,33 @@ private:
     bool m_hooked;
     std::vector<unsigned char> m_marks; ///< by string id: index of kMarks + 1; 0: not a mark
 };
+
+/// The times in which the steps' thread waits for a backward pass on autograd's threads, as autograd does for gradients
+/// on a GPU: from the first to the last node of a pass, as long as the steps' thread records nothing in between. Empty
+/// for Stepscope's own traces, whose phases provide this.
+/// @param track  the track of the steps
+Intervals backwardPasses(const Trace& trace, const Phases& phases, TrackId track);
+
+/// True for the names of autograd nodes before PyTorch 1.9: "CudnnConvolutionBackward", "ReluBackward1",
+/// "torch::autograd::AccumulateGrad".
+bool isOldNode(std::string_view name);
+
+/// The times in which the steps' thread was in phases without marks, in a trace with backward passes. PyTorch's
+/// profiler marks the loader, the optimizer and autograd's nodes; the other phases follow from these.
+struct InferredPhases {
+    /// From the first to the last operator of which a backward pass computes gradients: autograd gives a node the
+    /// sequence number of its operator. If numbers were not recorded: from the first to the last operator of a step
+    /// before its first node.
+    Intervals forward;
+    Intervals copy;    ///< aten::to, aten::_to_copy and aten::copy_ between a backward pass and the next forward pass
+    Intervals metrics; ///< aten::item and aten::_local_scalar_dense outside of forward passes
+};
+
+/// Excludes marked phases and the times of autograd's own threads. All are empty for Stepscope's own traces, whose
+/// phases provide this, and for traces without backward passes.
+/// @param steps     in order, of the thread `track`
+/// @param backward  times in which the thread waits for autograd, see backwardPasses()
+InferredPhases inferPhases(const Trace& trace, const Phases& phases, TrackId track, const std::vector<TimeRange>& steps,
+                           const Intervals& backward);
 
 } // namespace profiler::analysis

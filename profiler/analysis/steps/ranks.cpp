@@ -2,10 +2,9 @@
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/operators/range_name.h"
-#include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/slice_view.h"
-#include "profiler/analysis/steps/step_marks.h"
+#include "profiler/analysis/statistics.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>

@@ -2,10 +2,10 @@
 
 #include "profiler/analysis/call_tree/call_views.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/percentile.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/phases.h"
-#include "profiler/analysis/steps/step_marks.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/number_text.h"
 
 #include <algorithm>

@@ -3,6 +3,8 @@
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/model/message.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace profiler::analysis {
@@ -14,7 +16,7 @@ struct RepeatedSteps {
     Message whyNot;          ///< empty if steps were found
 };
 
-/// Finds the block (repeated_block.h) that repeats in the kernel names of the busiest stream or, without kernels, in
+/// Finds the block that repeats in the kernel names of the busiest stream or, without kernels, in
 /// the outermost operators of the busiest host thread. If an optimizer runs over many tensors at once, it ends a step;
 /// micro-batches of gradient accumulation are therefore not steps. A step starts with the host call that launched its
 /// first kernel, if known, otherwise with that kernel, and lasts until the next one starts. The last step has as much

@@ -1,18 +1,18 @@
 #include "profiler/analysis/steps/steps.h"
 
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/operators/self_times.h"
-#include "profiler/analysis/percentile.h"
+#include "profiler/analysis/operators/range_name.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/steps/backward_passes.h"
-#include "profiler/analysis/steps/inferred_phases.h"
+#include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/phases.h"
-#include "profiler/analysis/steps/step_marks.h"
-#include "profiler/analysis/steps/warmup.h"
+#include "profiler/analysis/steps/warm_up.h"
+#include "profiler/model/track_slices.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
+#include <vector>
 
 namespace profiler::analysis {
 
@@ -185,6 +185,166 @@ Nanoseconds namedTime(const StepParts& parts)
            parts.metrics;
 }
 
+bool mayMark(ActivityKind kind)
+{
+    return kind == ActivityKind::CpuOp || kind == ActivityKind::UserAnnotation || kind == ActivityKind::Nvtx ||
+           kind == ActivityKind::Other || kind == ActivityKind::Phase || kind == ActivityKind::Step;
+}
+
+Step stepOf(const Slice& slice, std::int64_t index)
+{
+    Step step{.index = index, .range = slice.range(), .slice = slice.id, .parts = {}};
+    step.partial = slice.is(slice_flag::kOpen);
+    return step;
+}
+
+using MarksByTrack = std::map<std::uint32_t, std::vector<Step>>;
+
+/// Orders threads with equally many marks, independently of the file's order: the one that starts first comes first.
+bool comesBefore(const Trace& trace, const MarksByTrack::value_type& a, const MarksByTrack::value_type& b)
+{
+    const auto key = [&](const MarksByTrack::value_type& row) {
+        const Track& track = trace.track(TrackId{row.first});
+        return std::tuple(row.second.front().range.begin, track.pid, track.tid);
+    };
+    return key(a) < key(b);
+}
+
+/// Of threads with equally many marks: the one that loads data and runs the optimizer, otherwise the first to start.
+MarksByTrack::iterator trainingThread(const Trace& trace, MarksByTrack& marks)
+{
+    if (marks.size() == 1)
+        return marks.begin();
+    const Phases phases(trace);
+    std::size_t most = 0;
+    auto best = marks.begin();
+    for (auto row = marks.begin(); row != marks.end(); ++row) {
+        std::size_t found = 0;
+        forEachView(trace, TrackId{row->first}, [&](const SliceView& slice) {
+            const std::string_view phase = phases.of(slice);
+            found += phase == phase::kOptimizer || phases.isDataWait(slice) ? 1 : 0;
+        });
+        if (found > most || (found == most && comesBefore(trace, *row, *best))) {
+            most = found;
+            best = row;
+        }
+    }
+    return best;
+}
+
+/// The marks of the thread with the most; of several such threads, the one that trains.
+std::vector<Step> withMost(const Trace& trace, MarksByTrack marks)
+{
+    std::size_t most = 0;
+    for (const auto& [track, steps] : marks)
+        most = std::max(most, steps.size());
+    std::erase_if(marks, [most](const auto& row) { return row.second.size() < most; });
+    return marks.empty() ? std::vector<Step>() : std::move(trainingThread(trace, marks)->second);
+}
+
+/// Marks by name on host tracks, from the track with the most; of nested marks, the outer ones.
+template <class IsMark>
+std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
+{
+    std::vector<char> marks(trace.stringCount());
+    bool any = false;
+    for (std::uint32_t id = 0; id < marks.size(); ++id) {
+        marks[id] = isMark(trace.string(StringId{id}));
+        any = any || marks[id] != 0;
+    }
+    MarksByTrack found;
+    for (const Track& track : any ? trace.tracks() : std::span<const Track>()) {
+        if (track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation || track.kind == TrackKind::Counter)
+            continue;
+        std::vector<Step> steps;
+        forEachView(trace, track.id, [&](const SliceView& slice) {
+            if (marks[slice.nameId().value] == 0 || !mayMark(slice.kind()))
+                return;
+            const auto position = static_cast<std::int64_t>(steps.size());
+            steps.push_back(stepOf(slice.slice(), numberOf(slice.name()).value_or(position)));
+        });
+        std::stable_sort(steps.begin(), steps.end(),
+                         [](const Step& a, const Step& b) { return a.range.begin < b.range.begin; });
+        TraceTime covered{Nanoseconds::min()};
+        std::erase_if(steps, [&](const Step& step) {
+            const bool nested = step.range.end <= covered;
+            covered = std::max(covered, step.range.end);
+            return nested;
+        });
+        if (!steps.empty())
+            found[track.id.value] = std::move(steps);
+    }
+    return withMost(trace, std::move(found));
+}
+
+/// True if a thread has marks of the same kind as `steps`, during these steps.
+bool marksAlike(const Trace& trace, const Track& track, const std::vector<Step>& steps)
+{
+    if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)
+        return false;
+    const Slice mark = trace.slice(steps.front().slice);
+    const std::string_view name = withoutNumber(trace.name(mark));
+    bool found = false;
+    trace.forEach(track.id, {steps.front().range.begin, steps.back().range.end}, [&](const Slice& slice) {
+        found = slice.kind == mark.kind && withoutNumber(trace.name(slice)) == name;
+        return !found;
+    });
+    return found;
+}
+
+struct Mark {
+    std::int64_t begin = 0;
+    std::uint32_t args = 0; ///< index of its arguments, which contain the step number
+};
+
+bool isNewer(const Mark& a, const Mark& b)
+{
+    return a.begin > b.begin;
+}
+
+/// Adds the newest marks of a block, up to `most`.
+void addNewest(const TrackBlock& block, std::size_t most, std::vector<Mark>& marks)
+{
+    const std::size_t before = marks.size();
+    for (std::uint32_t position = block.size(); position > 0 && marks.size() - before < most; --position)
+        if (block.columns.kind(position - 1) == ActivityKind::Step) {
+            const RawSlice slice = block.at(position - 1);
+            marks.push_back({slice.begin, slice.args});
+        }
+}
+
+/// The newest marks of a track, newest first, up to `most`.
+std::vector<Mark> newestMarks(const TrackSlices& slices, std::size_t most)
+{
+    std::vector<const BlockRef*> blocks;
+    for (const BlockRef& block : slices.blocks)
+        if (block.summary().holds(ActivityKind::Step))
+            blocks.push_back(&block);
+    std::sort(blocks.begin(), blocks.end(),
+              [](const BlockRef* a, const BlockRef* b) { return a->summary().lastEnd > b->summary().lastEnd; });
+    std::vector<Mark> marks;
+    for (const BlockRef* ref : blocks) {
+        if (marks.size() == most && ref->summary().lastEnd <= marks.back().begin)
+            break;
+        if (const BlockPin block = ref->pin())
+            addNewest(*block, most, marks);
+        std::sort(marks.begin(), marks.end(), isNewer);
+        marks.resize(std::min(marks.size(), most));
+    }
+    return marks;
+}
+
+std::size_t slicesFrom(const Trace& trace, std::int64_t begin, std::size_t most)
+{
+    std::size_t count = 0;
+    for (const Track& track : trace.tracks()) {
+        count += trace.beginIn(track.id, {traceTime(begin), traceTime(RawSlice::kTimeLimit)}, most);
+        if (count > most)
+            break;
+    }
+    return count;
+}
+
 } // namespace
 
 std::vector<Step> findSteps(const Trace& trace, std::string_view range)
@@ -234,6 +394,103 @@ StepStatistics stepStatistics(const std::vector<Step>& steps)
     if (!steady.empty())
         statistics.steadyMeanParts = dividedBy(sum, statistics.steadyCount);
     return statistics;
+}
+
+std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
+{
+    if (!range.empty())
+        return namedMarks(trace, [range](std::string_view name) { return isOfRange(name, range); });
+    // A profiler that runs in several threads marks the same steps in each. The marks of the thread with the most
+    // count.
+    MarksByTrack marks;
+    for (const Slice& slice : trace.ofKind(ActivityKind::Step))
+        marks[slice.id.track.value].push_back(stepOf(slice, slice.args.value));
+    if (marks.empty())
+        return namedMarks(trace, isProfilerStep);
+    // A profiler may record the same step both as an operator and as an annotation.
+    for (auto& [track, steps] : marks)
+        steps.erase(std::unique(steps.begin(), steps.end(),
+                                [](const Step& a, const Step& b) { return a.index == b.index && a.range == b.range; }),
+                    steps.end());
+    return withMost(trace, std::move(marks));
+}
+
+int markingProcesses(const Trace& trace, const std::vector<Step>& steps)
+{
+    if (steps.empty() || steps.front().found)
+        return 1;
+    std::set<std::int64_t> processes{trace.track(steps.front().slice.track).pid};
+    for (const Track& track : trace.tracks())
+        if (track.pid != 0 && !processes.contains(track.pid) && marksAlike(trace, track, steps))
+            processes.insert(track.pid);
+    return static_cast<int>(processes.size());
+}
+
+bool isOfOtherSteps(const Trace& trace, std::int64_t process, const std::vector<Step>& steps)
+{
+    if (steps.empty() || steps.front().found)
+        return false;
+    const std::int64_t own = trace.track(steps.front().slice.track).pid;
+    return own != 0 && process != 0 && process != own && std::ranges::any_of(trace.tracks(), [&](const Track& track) {
+               return track.pid == process && marksAlike(trace, track, steps);
+           });
+}
+
+bool isOfSameProcess(const Trace& trace, const Track& track, const std::vector<Step>& steps)
+{
+    const std::int64_t own = steps.empty() ? 0 : trace.track(steps.front().slice.track).pid;
+    return own == 0 || track.pid == 0 || track.pid == own;
+}
+
+bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps)
+{
+    const bool ours = trace.format() != "pytorch-json" && !steps.empty() &&
+                      trace.slice(steps.front().slice).kind == ActivityKind::Step;
+    return !steps.empty() && steps.front().index > 0 && !ours;
+}
+
+std::vector<TimeRange> steadyStateSteps(const std::vector<Step>& steps, bool all)
+{
+    const bool anySteady = std::any_of(steps.begin(), steps.end(), isSteady);
+    std::vector<TimeRange> ranges;
+    for (const Step& step : steps)
+        if (all || !anySteady || isSteady(step))
+            ranges.push_back(step.range);
+    return ranges;
+}
+
+bool AnalysedPart::holds(TraceTime begin) const
+{
+    return window.empty() || beginsWithin(begin, window);
+}
+
+AnalysedPart analysedPart(const std::vector<Step>& steps)
+{
+    std::vector<TimeRange> ranges = steadyStateSteps(steps);
+    const std::size_t count = ranges.size();
+    return {unite(std::move(ranges)), count};
+}
+
+std::optional<LastSteps> lastSteps(const Trace& trace, const LastStepsLimit& limit)
+{
+    std::vector<Mark> marks;
+    for (const Track& track : trace.tracks()) {
+        // One more than needed, to see whether there are older ones.
+        std::vector<Mark> ofTrack = newestMarks(trace.slicesOf(track.id), limit.steps + 1);
+        if (ofTrack.size() > marks.size())
+            marks = std::move(ofTrack);
+    }
+    if (marks.size() <= limit.least)
+        return std::nullopt;
+    // Binary search for the largest number of steps that fits: more steps contain more slices.
+    std::size_t fits = limit.least, tooMany = marks.size();
+    while (fits + 1 < tooMany) {
+        const std::size_t some = fits + (tooMany - fits) / 2;
+        (slicesFrom(trace, marks[some - 1].begin, limit.slices + 1) <= limit.slices ? fits : tooMany) = some;
+    }
+    return LastSteps{.begin = traceTime(marks[fits - 1].begin),
+                     .count = static_cast<std::int64_t>(fits),
+                     .newest = trace.args(marks.front().args).value};
 }
 
 } // namespace profiler::analysis

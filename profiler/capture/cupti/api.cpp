@@ -1,7 +1,6 @@
 #include "profiler/capture/cupti/api.h"
 
 #include "profiler/capture/cupti/source.h"
-#include "profiler/capture/loaded_driver.h"
 
 namespace profiler::capture {
 

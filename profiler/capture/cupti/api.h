@@ -1,8 +1,9 @@
 #pragma once
 
-#include <cupti.h>
+#include "profiler/os/libraries.h"
 
 #include <cstdint>
+#include <cupti.h>
 #include <functional>
 
 namespace profiler::capture {
@@ -32,5 +33,15 @@ struct CuptiApi {
     /// cuDriverGetVersion, the cheapest driver call that CUPTI records; used to check that records still reach us.
     std::function<void()> callDriver;
 };
+
+/// Calls cuDriverGetVersion of the driver that the process has loaded; does nothing without one. Does not link to
+/// libcuda, which is missing on machines without a GPU. Thread-safe.
+inline void callLoadedDriver()
+{
+    static auto* const s_getVersion = os::Library::loaded("libcuda.so.1").function<int(int*)>("cuDriverGetVersion");
+    int version = 0;
+    if (s_getVersion)
+        s_getVersion(&version);
+}
 
 } // namespace profiler::capture

@@ -1,12 +1,11 @@
 #include "profiler/capture/cupti/decode.h"
 
-#include "profiler/capture/cupti/kinds.h"
-#include "profiler/capture/cupti/layout.h"
-#include "profiler/capture/cupti/names.h"
+#include "profiler/capture/cupti/vocabulary.h"
 #include "profiler/model/trace.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <cxxabi.h>
 #include <iterator>
 #include <limits>
@@ -25,12 +24,17 @@ std::uint32_t saturated(std::uint64_t bytes)
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// A record without both times has nothing to show: CUPTI writes 0 if it could not take a time.
+/// CUPTI writes 0 if it could not take a time.
+bool isTime(std::uint64_t time)
+{
+    return time != 0 && time <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+}
+
+/// A record without both times has nothing to show.
 template <class Record>
 bool hasTimes(const Record& record)
 {
-    constexpr auto kLast = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return record.start != 0 && record.start <= record.end && record.end <= kLast;
+    return isTime(record.start) && isTime(record.end) && record.start <= record.end;
 }
 
 template <class Record>
@@ -104,6 +108,54 @@ template <class Record>
 const Record& as(const CUpti_Activity& record)
 {
     return reinterpret_cast<const Record&>(record);
+}
+
+std::string_view jitName(const CUpti_ActivityJit2& jit)
+{
+    switch (jit.jitOperationType) {
+    case CUPTI_ACTIVITY_JIT_OPERATION_CACHE_LOAD:
+        return "JIT: load from the cache";
+    case CUPTI_ACTIVITY_JIT_OPERATION_CACHE_STORE:
+        return "JIT: store into the cache";
+    case CUPTI_ACTIVITY_JIT_OPERATION_COMPILE:
+        return jit.jitEntryType == CUPTI_ACTIVITY_JIT_ENTRY_PTX_TO_CUBIN ? "JIT: compile PTX" : "JIT: compile NVVM IR";
+    default:
+        return "JIT";
+    }
+}
+
+struct Layout {
+    CUpti_ActivityKind kind;
+    std::size_t size;  ///< size in our headers
+    std::size_t older; ///< shortest size in version 12 whose fields are a prefix of ours; equal if it never changed
+};
+
+constexpr Layout kLayouts[] = {
+    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(CUpti_ActivityKernel10), sizeof(CUpti_ActivityKernel9)},
+    {CUPTI_ACTIVITY_KIND_MEMCPY, sizeof(CUpti_ActivityMemcpy6), sizeof(CUpti_ActivityMemcpy5)},
+    {CUPTI_ACTIVITY_KIND_MEMCPY2, sizeof(CUpti_ActivityMemcpyPtoP4), sizeof(CUpti_ActivityMemcpyPtoP4)},
+    {CUPTI_ACTIVITY_KIND_MEMSET, sizeof(CUpti_ActivityMemset4), sizeof(CUpti_ActivityMemset4)},
+    {CUPTI_ACTIVITY_KIND_RUNTIME, sizeof(CUpti_ActivityAPI), sizeof(CUpti_ActivityAPI)},
+    {CUPTI_ACTIVITY_KIND_DRIVER, sizeof(CUpti_ActivityAPI), sizeof(CUpti_ActivityAPI)},
+    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sizeof(CUpti_ActivitySynchronization2),
+     sizeof(CUpti_ActivitySynchronization)},
+    {CUPTI_ACTIVITY_KIND_OVERHEAD, sizeof(CUpti_ActivityOverhead3), sizeof(CUpti_ActivityOverhead2)},
+    {CUPTI_ACTIVITY_KIND_DEVICE, sizeof(CUpti_ActivityDevice5), sizeof(CUpti_ActivityDevice5)},
+    {CUPTI_ACTIVITY_KIND_CUDA_EVENT, sizeof(CUpti_ActivityCudaEvent2), sizeof(CUpti_ActivityCudaEvent)},
+    {CUPTI_ACTIVITY_KIND_MEMORY2, sizeof(CUpti_ActivityMemory4), sizeof(CUpti_ActivityMemory3)},
+    {CUPTI_ACTIVITY_KIND_MEMORY_POOL, sizeof(CUpti_ActivityMemoryPool3), sizeof(CUpti_ActivityMemoryPool2)},
+    {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, sizeof(CUpti_ActivityGraphTrace2), sizeof(CUpti_ActivityGraphTrace)},
+    {CUPTI_ACTIVITY_KIND_JIT, sizeof(CUpti_ActivityJit2), sizeof(CUpti_ActivityJit2)},
+};
+static_assert(std::all_of(std::begin(kLayouts), std::end(kLayouts), [](const Layout& layout) {
+    return layout.older <= layout.size && layout.size <= kLargestCuptiRecord;
+}));
+
+const Layout* layoutOf(CUpti_ActivityKind kind)
+{
+    const auto* const at = std::find_if(std::begin(kLayouts), std::end(kLayouts),
+                                        [&](const Layout& layout) { return layout.kind == kind; });
+    return at != std::end(kLayouts) ? at : nullptr;
 }
 
 } // namespace
@@ -357,6 +409,89 @@ std::uint32_t CuptiDecoder::memsetName(MemoryKind memory)
     if (isNew)
         at->second = m_intern("Memset (" + std::string(memoryWord(memory)) + ")");
     return at->second;
+}
+
+void CuptiDecoder::addRare(const CUpti_Activity& record, CuptiRecords& to)
+{
+    switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+        return addMemory(as<CUpti_ActivityMemory4>(record), to);
+    case CUPTI_ACTIVITY_KIND_MEMORY_POOL: {
+        const auto& pool = as<CUpti_ActivityMemoryPool3>(record);
+        if (!isTime(pool.timestamp)) {
+            ++to.damaged;
+            return;
+        }
+        const bool gone = pool.memoryPoolOperationType == CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED;
+        to.pools.push_back({DeviceId{pool.deviceId}, static_cast<std::int64_t>(pool.timestamp), pool.address,
+                            gone ? 0 : pool.size, gone ? 0 : pool.utilizedSize});
+        return;
+    }
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+        return addGraph(as<CUpti_ActivityGraphTrace2>(record), to);
+    case CUPTI_ACTIVITY_KIND_JIT:
+        return addJit(as<CUpti_ActivityJit2>(record), to);
+    default:
+        ++to.unknown;
+    }
+}
+
+void CuptiDecoder::addMemory(const CUpti_ActivityMemory4& memory, CuptiRecords& to)
+{
+    constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    const bool taken = memory.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+    const bool given = memory.memoryOperationType == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+    if (!isTime(memory.timestamp) || memory.bytes > kMost || (!taken && !given)) {
+        ++to.damaged;
+        return;
+    }
+    const MemoryKind kind = memoryKind(memory.memoryKind);
+    if (kind != MemoryKind::Device && kind != MemoryKind::Managed)
+        return; // pinned host memory is not device memory
+    const auto bytes = static_cast<std::int64_t>(memory.bytes);
+    to.allocations.push_back({DeviceId{memory.deviceId}, static_cast<std::int64_t>(memory.timestamp),
+                              taken ? bytes : -bytes, kind == MemoryKind::Managed});
+}
+
+/// The launch of a graph as a whole; this record replaces those of the graph's kernels.
+void CuptiDecoder::addGraph(const CUpti_ActivityGraphTrace2& graph, CuptiRecords& to)
+{
+    if (!hasTimes(graph)) {
+        ++to.damaged;
+        return;
+    }
+    to.work.push_back(workOf(graph, ActivityKind::Kernel, m_intern("CUDA graph " + std::to_string(graph.graphId))));
+}
+
+void CuptiDecoder::addJit(const CUpti_ActivityJit2& jit, CuptiRecords& to)
+{
+    if (!hasTimes(jit)) {
+        ++to.damaged;
+        return;
+    }
+    to.host.push_back({jit.threadId, eventOf(jit, container::EventType::Slice, ActivityKind::Overhead, kUnknownDepth,
+                                             m_intern(jitName(jit)))});
+}
+
+std::size_t cuptiRecordSize(CUpti_ActivityKind kind)
+{
+    const Layout* const layout = layoutOf(kind);
+    return layout ? layout->size : 0;
+}
+
+const CUpti_Activity* wholeCuptiRecord(const CUpti_Activity& record, std::size_t bytes, std::uint32_t version,
+                                       CuptiRecordSpace& space)
+{
+    const Layout* const layout = layoutOf(record.kind);
+    if (!layout)
+        return nullptr;
+    if (bytes >= layout->size)
+        return &record;
+    if (version >= kCuptiVersion13 || bytes < layout->older)
+        return nullptr;
+    space.fill(std::byte{0});
+    std::memcpy(space.data(), &record, bytes);
+    return reinterpret_cast<const CUpti_Activity*>(space.data());
 }
 
 } // namespace profiler::capture

@@ -1,12 +1,11 @@
 #include "profiler/capture/cupti/source.h"
 
 #include "profiler/capture/cupti/api.h"
-#include "profiler/capture/cupti/buffers.h"
 #include "profiler/capture/cupti/delivery.h"
-#include "profiler/capture/cupti/error.h"
-#include "profiler/capture/cupti/kinds.h"
+#include "profiler/capture/cupti/vocabulary.h"
+#include "profiler/model/clock.h"
+#include "profiler/os/process.h"
 #include "profiler/os/signals.h"
-#include "profiler/os/threads.h"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -22,6 +22,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace profiler::capture {
 
@@ -35,6 +36,95 @@ constexpr std::size_t kFirstRecordLimit = 256, kLeastRecordLimit = 64;
 // Number of consecutive probes without a record (one per flush period) after which another tool is assumed to have
 // taken the buffers. With the default period this is two seconds, longer than CUPTI's thread ever keeps a buffer.
 constexpr int kMissingProbes = 4;
+constexpr std::size_t kAlignment = 64; // CUPTI requires 8; a whole cache line keeps the buffers of two threads apart
+
+/// Zeroed, 8-aligned buffers for CUPTI's records, which are reused. take() takes no lock, and allocates only if more
+/// buffers are in use than ever before.
+class CuptiBuffers {
+public:
+    /// @param bytes  size of each buffer
+    /// @param ready  number of buffers allocated now
+    /// @param most   maximum number of buffers
+    CuptiBuffers(std::size_t bytes, std::size_t ready, std::size_t most);
+    ~CuptiBuffers();
+    CuptiBuffers(const CuptiBuffers&) = delete;
+    CuptiBuffers& operator=(const CuptiBuffers&) = delete;
+
+    /// A zeroed buffer, or null if all are in use. Thread-safe.
+    std::uint8_t* take();
+    /// Takes a buffer back and zeroes it. Ignores pointers to other memory. Thread-safe.
+    void giveBack(std::uint8_t* buffer);
+    /// When the buffer was taken, in monotonic ns; 0 for a pointer to other memory.
+    [[nodiscard]] std::int64_t takenAt(const std::uint8_t* buffer) const;
+    [[nodiscard]] std::size_t bytes() const { return m_bytes; }
+
+private:
+    struct Slot {
+        std::atomic<bool> used = false;
+        std::atomic<std::int64_t> taken = 0;         ///< ns
+        std::atomic<std::uint8_t*> memory = nullptr; ///< allocated by the first thread that takes the slot
+    };
+    bool make(Slot& slot) const;
+
+    std::size_t m_bytes;
+    std::vector<Slot> m_slots;
+};
+
+CuptiBuffers::CuptiBuffers(std::size_t bytes, std::size_t ready, std::size_t most)
+    : m_bytes((bytes + kAlignment - 1) / kAlignment * kAlignment), m_slots(most)
+{
+    for (std::size_t i = 0; i < std::min(ready, most); ++i)
+        make(m_slots[i]);
+}
+
+CuptiBuffers::~CuptiBuffers()
+{
+    for (Slot& slot : m_slots)
+        std::free(slot.memory.load());
+}
+
+bool CuptiBuffers::make(Slot& slot) const
+{
+    auto* memory = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, m_bytes));
+    if (memory)
+        std::memset(memory, 0, m_bytes);
+    slot.memory.store(memory, std::memory_order_release);
+    return memory != nullptr;
+}
+
+std::uint8_t* CuptiBuffers::take()
+{
+    for (Slot& slot : m_slots) {
+        if (slot.used.exchange(true, std::memory_order_acquire))
+            continue;
+        if (slot.memory.load(std::memory_order_relaxed) || make(slot)) {
+            slot.taken.store(toNs(TraceClock::now()), std::memory_order_relaxed);
+            return slot.memory.load(std::memory_order_relaxed);
+        }
+        slot.used.store(false, std::memory_order_release);
+        return nullptr;
+    }
+    return nullptr;
+}
+
+void CuptiBuffers::giveBack(std::uint8_t* buffer)
+{
+    const auto slot = std::find_if(m_slots.begin(), m_slots.end(), [&](const Slot& candidate) {
+        return candidate.memory.load(std::memory_order_acquire) == buffer;
+    });
+    if (!buffer || slot == m_slots.end())
+        return;
+    std::memset(buffer, 0, m_bytes);
+    slot->used.store(false, std::memory_order_release);
+}
+
+std::int64_t CuptiBuffers::takenAt(const std::uint8_t* buffer) const
+{
+    for (const Slot& slot : m_slots)
+        if (buffer && slot.memory.load(std::memory_order_acquire) == buffer)
+            return slot.taken.load(std::memory_order_relaxed);
+    return 0;
+}
 
 } // namespace
 
@@ -86,7 +176,7 @@ struct CuptiSource::State {
     bool registered = false; ///< our callbacks are registered with CUPTI
     std::vector<CUpti_ActivityKind> enabled;
     std::vector<CUpti_CallbackId> noisyCalls,
-        driverWork;      ///< the calls of the lists in kinds.h that the library knows
+        driverWork;      ///< the calls of the lists in vocabulary.h that the library knows
     bool probes = false; ///< the library knows kProbeCall
 
     std::mutex reporting; ///< guards the next two. CUPTI may call back while a note is added, so do not call CUPTI

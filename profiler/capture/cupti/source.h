@@ -1,7 +1,7 @@
 #pragma once
 
-#include "profiler/capture/capture_level.h"
 #include "profiler/capture/recorder.h"
+#include "profiler/capture/recording_scope.h"
 #include "profiler/model/result.h"
 
 #include <cstddef>

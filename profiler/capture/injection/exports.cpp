@@ -1,8 +1,7 @@
 #include "profiler/capture/injection/cuda_recording.h"
+#include "profiler/capture/injection/hook_recording.h"
 #include "profiler/capture/injection/line_samples.h"
-#include "profiler/capture/injection/named_buffers.h"
 #include "profiler/capture/injection/nvtx_handlers.h"
-#include "profiler/capture/injection/op_ranges.h"
 #include "profiler/capture/injection/process_recording.h"
 
 #include <cstdlib>

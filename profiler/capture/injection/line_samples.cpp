@@ -3,7 +3,7 @@
 #include "profiler/capture/injection/process_recording.h"
 #include "profiler/capture/injection/python_frames.h"
 #include "profiler/model/clock.h"
-#include "profiler/os/clocks.h"
+#include "profiler/os/machine.h"
 #include "profiler/os/signals.h"
 
 #include <algorithm>
@@ -25,10 +25,10 @@ namespace {
 
 constexpr int kMostFrames = 12; ///< of the user's frames in a stack
 constexpr std::size_t kMostStacks = 20'000;
-constexpr std::size_t kMostSamples = 80'000; ///< beyond it, every second sample is dropped and the interval doubled
+constexpr std::size_t kMostSamples = 80'000;  ///< beyond it, every second sample is dropped and the interval doubled
 constexpr std::int64_t kMostRepeated = 2'000; ///< samples of one long operator
-constexpr int kOutside = -1;                 ///< stack of a sample without a frame of the user's
-constexpr std::size_t kJudged = 20;          ///< samples after which the interval is adjusted
+constexpr int kOutside = -1;                  ///< stack of a sample without a frame of the user's
+constexpr std::size_t kJudged = 20;           ///< samples after which the interval is adjusted
 /// Share of one processor. Waking a thread takes 50 µs of it on a quiet machine and 200 µs on a busy virtual one
 /// (measured).
 constexpr double kMostCost = 0.01;
@@ -97,9 +97,11 @@ public:
         if (++m_charged < kJudged)
             return m_interval;
         const std::int64_t at = now();
-        const double share = static_cast<double>(m_cost - m_judgedCost) / static_cast<double>(std::max<std::int64_t>(at - m_judged, 1));
+        const double share =
+            static_cast<double>(m_cost - m_judgedCost) / static_cast<double>(std::max<std::int64_t>(at - m_judged, 1));
         if (share > kMostCost)
-            m_interval = std::min(kLongestNs, static_cast<std::int64_t>(static_cast<double>(m_interval) * 1.25 * share / kMostCost));
+            m_interval = std::min(
+                kLongestNs, static_cast<std::int64_t>(static_cast<double>(m_interval) * 1.25 * share / kMostCost));
         else if (share < 0.6 * kMostCost)
             m_interval = std::max(m_shortest, m_interval * 4 / 5);
         m_charged = 0;
@@ -136,7 +138,8 @@ public:
         const std::lock_guard lock(m_mutex);
         if (m_samples.empty())
             return {};
-        std::string to = "\"interval_us\":" + std::to_string(m_interval / 1000) + ",\"begin_ns\":" + std::to_string(m_samples.front().ns) +
+        std::string to = "\"interval_us\":" + std::to_string(m_interval / 1000) +
+                         ",\"begin_ns\":" + std::to_string(m_samples.front().ns) +
                          ",\"cost_us\":" + std::to_string(m_cost / 1000) + ",\"stacks\":[";
         const auto comma = [&to] {
             if (to.back() != '[')

@@ -1,18 +1,348 @@
 #include "profiler/capture/injection/nvtx_handlers.h"
 
-#include "profiler/capture/injection/nvtx_domains.h"
-#include "profiler/capture/injection/nvtx_text.h"
+#include "profiler/capture/injection/process_recording.h"
 #include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/os/process.h"
-#include "profiler/os/threads.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 /// The functions that NVTX calls instead of its empty ones. Ranges of the default domain nest with everything else on
 /// their thread's track. Ranges of other domains nest separately, so for each thread they have an additional track.
 namespace profiler::capture::injection {
 
 namespace {
+
+/// A string that a program registered; our nvtxStringHandle_t points to it. Never destroyed.
+struct RegisteredString {
+    explicit RegisteredString(std::string from) : text(std::move(from)) {}
+    /// Its id in the recording of this generation; interned again after a fork.
+    std::uint32_t id(ThreadBuffer& buffer, std::uint64_t generation)
+    {
+        const std::uint64_t known = m_idOfGeneration.load(std::memory_order_relaxed);
+        return known >> 32 == (generation & 0xFFFFFFFF) ? static_cast<std::uint32_t>(known) : newId(buffer, generation);
+    }
+
+    const std::string text;
+
+private:
+    std::uint32_t newId(ThreadBuffer& buffer, std::uint64_t generation);
+
+    std::atomic<std::uint64_t> m_idOfGeneration{0}; ///< generation and id, 32 bits each
+};
+
+/// A domain; our nvtxDomainHandle_t points to it. Never destroyed.
+struct NvtxDomain {
+    std::string name;        ///< empty for NVTX's default domain
+    std::uint32_t index = 0; ///< 0 for the default domain
+};
+
+/// A range that has started but not ended; another thread may end it.
+struct StartedRange {
+    std::string track;
+    std::uint32_t name = 0, detail = 0;
+    std::int64_t value = 0, begin = 0;
+    std::uint64_t generation = 0;
+};
+
+/// Domains, registered strings, category names and started ranges of the process. Thread-safe. The lock is held only
+/// for look-ups and insertions, and during a fork.
+class NvtxRegistry {
+public:
+    /// Returns the same domain for the same name.
+    NvtxDomain& domain(std::string_view name);
+    RegisteredString& string(std::string_view text);
+    void nameCategory(const NvtxDomain& domain, std::uint32_t category, std::string_view name);
+    [[nodiscard]] std::string category(const NvtxDomain& domain, std::uint32_t category);
+    nvtxRangeId_t start(StartedRange range);
+    std::optional<StartedRange> end(nvtxRangeId_t id);
+
+    void lock() { m_mutex.lock(); }
+    void unlock() { m_mutex.unlock(); }
+
+private:
+    std::mutex m_mutex;
+    std::deque<NvtxDomain> m_domains;
+    std::deque<RegisteredString> m_strings;
+    std::map<std::string, RegisteredString*, std::less<>> m_byText;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> m_categories; ///< by domain and number
+    std::map<nvtxRangeId_t, StartedRange> m_started;
+    nvtxRangeId_t m_lastId = 0;
+};
+
+std::uint32_t RegisteredString::newId(ThreadBuffer& buffer, std::uint64_t generation)
+{
+    const std::uint32_t id = buffer.intern(text);
+    m_idOfGeneration.store(generation << 32 | id, std::memory_order_relaxed);
+    return id;
+}
+
+NvtxDomain& NvtxRegistry::domain(std::string_view name)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto known =
+        std::find_if(m_domains.begin(), m_domains.end(), [&](const NvtxDomain& domain) { return domain.name == name; });
+    if (known != m_domains.end())
+        return *known;
+    m_domains.push_back({std::string(name), static_cast<std::uint32_t>(m_domains.size()) + 1});
+    return m_domains.back();
+}
+
+RegisteredString& NvtxRegistry::string(std::string_view text)
+{
+    const std::lock_guard lock(m_mutex);
+    if (const auto known = m_byText.find(text); known != m_byText.end())
+        return *known->second;
+    RegisteredString& made = m_strings.emplace_back(std::string(text));
+    m_byText.emplace(text, &made);
+    return made;
+}
+
+void NvtxRegistry::nameCategory(const NvtxDomain& domain, std::uint32_t category, std::string_view name)
+{
+    const std::lock_guard lock(m_mutex);
+    m_categories[{domain.index, category}] = name;
+}
+
+std::string NvtxRegistry::category(const NvtxDomain& domain, std::uint32_t category)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto named = m_categories.find({domain.index, category});
+    return named != m_categories.end() ? named->second : std::to_string(category);
+}
+
+nvtxRangeId_t NvtxRegistry::start(StartedRange range)
+{
+    const std::lock_guard lock(m_mutex);
+    m_started.emplace(++m_lastId, std::move(range));
+    return m_lastId;
+}
+
+std::optional<StartedRange> NvtxRegistry::end(nvtxRangeId_t id)
+{
+    const std::lock_guard lock(m_mutex);
+    const auto started = m_started.find(id);
+    if (started == m_started.end())
+        return std::nullopt;
+    StartedRange range = std::move(started->second);
+    m_started.erase(started);
+    return range;
+}
+
+/// The instance of this process; NVTX's handlers have only handles to pass.
+NvtxRegistry& nvtxRegistry()
+{
+    static NvtxRegistry* s_registry = new NvtxRegistry; // never destroyed: outlives every thread
+    return *s_registry;
+}
+
+/// What a record stores of the attributes of a range or mark.
+struct NvtxText {
+    std::uint32_t name = 0, detail = 0;
+    std::int64_t value = 0; ///< payload, if it is an integer
+};
+
+constexpr std::string_view kUnnamed = "(unnamed)";
+// Payloads that are not integers become strings. Their number is limited, so that the loss of every step cannot fill
+// the string table.
+constexpr std::uint32_t kMostPayloadTexts = 4096;
+std::atomic<std::uint32_t> g_payloadTexts{0};
+
+void appendHex(std::string& text, std::uint32_t number, int digits)
+{
+    for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4)
+        text += "0123456789abcdef"[number >> shift & 15];
+}
+
+/// "category io · colour #ff8800"
+std::string categoryAndColour(const NvtxDomain& domain, const nvtxEventAttributes_t& attributes)
+{
+    std::string text;
+    if (attributes.category != 0)
+        text = "category " + nvtxRegistry().category(domain, attributes.category);
+    if (attributes.colorType == NVTX_COLOR_ARGB) {
+        text += text.empty() ? "colour #" : " · colour #";
+        appendHex(text, attributes.color & 0xFFFFFF, 6);
+    }
+    return text;
+}
+
+/// Text for a floating-point payload; empty for integers, which have a separate field.
+std::string fractionalPayload(const nvtxEventAttributes_t& attributes)
+{
+    double value = 0;
+    if (attributes.payloadType == NVTX_PAYLOAD_TYPE_DOUBLE)
+        value = attributes.payload.dValue;
+    else if (attributes.payloadType == NVTX_PAYLOAD_TYPE_FLOAT)
+        value = static_cast<double>(attributes.payload.fValue);
+    else
+        return {};
+    if (g_payloadTexts.fetch_add(1, std::memory_order_relaxed) >= kMostPayloadTexts)
+        return "payload not recorded: too many different values";
+    char digits[32];
+    const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
+    return "payload " + std::string(digits, end);
+}
+
+std::int64_t wholePayload(const nvtxEventAttributes_t& attributes)
+{
+    switch (attributes.payloadType) {
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
+        return static_cast<std::int64_t>(attributes.payload.ullValue);
+    case NVTX_PAYLOAD_TYPE_INT64:
+        return attributes.payload.llValue;
+    case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+        return attributes.payload.uiValue;
+    case NVTX_PAYLOAD_TYPE_INT32:
+        return attributes.payload.iValue;
+    default:
+        return 0;
+    }
+}
+
+void appendUtf8(std::string& text, std::uint32_t letter)
+{
+    if (letter > 0x10FFFF || (letter >= 0xD800 && letter < 0xE000))
+        letter = 0xFFFD;
+    if (letter < 0x80) {
+        text += static_cast<char>(letter);
+    } else if (letter < 0x800) {
+        text += static_cast<char>(0xC0 | letter >> 6);
+        text += static_cast<char>(0x80 | (letter & 63));
+    } else if (letter < 0x10000) {
+        text += static_cast<char>(0xE0 | letter >> 12);
+        text += static_cast<char>(0x80 | (letter >> 6 & 63));
+        text += static_cast<char>(0x80 | (letter & 63));
+    } else {
+        text += static_cast<char>(0xF0 | letter >> 18);
+        text += static_cast<char>(0x80 | (letter >> 12 & 63));
+        text += static_cast<char>(0x80 | (letter >> 6 & 63));
+        text += static_cast<char>(0x80 | (letter & 63));
+    }
+}
+
+/// Converts a wide string to UTF-8; null becomes "".
+std::string utf8(const wchar_t* text)
+{
+    std::string bytes;
+    for (; text && *text; ++text)
+        appendUtf8(bytes, static_cast<std::uint32_t>(*text));
+    return bytes;
+}
+
+std::uint32_t messageId(ThreadState& thread, const nvtxEventAttributes_t& attributes)
+{
+    ThreadBuffer& buffer = *thread.buffer;
+    switch (attributes.messageType) {
+    case NVTX_MESSAGE_TYPE_ASCII:
+        if (!attributes.message.ascii)
+            return buffer.intern(kUnnamed);
+        if (const std::uint32_t known = buffer.inlined().known(attributes.message.ascii))
+            return known;
+        return buffer.internAt(attributes.message.ascii);
+    case NVTX_MESSAGE_TYPE_UNICODE:
+        return buffer.intern(utf8(attributes.message.unicode));
+    case NVTX_MESSAGE_TYPE_REGISTERED:
+        if (auto* known = reinterpret_cast<RegisteredString*>(attributes.message.registered))
+            return known->id(buffer, thread.generation);
+        [[fallthrough]];
+    default:
+        return buffer.intern(kUnnamed);
+    }
+}
+
+std::uint32_t detailId(ThreadState& thread, const NvtxDomain& domain, const nvtxEventAttributes_t& attributes)
+{
+    const bool whole =
+        attributes.payloadType != NVTX_PAYLOAD_TYPE_DOUBLE && attributes.payloadType != NVTX_PAYLOAD_TYPE_FLOAT;
+    const std::string number = whole ? std::string() : fractionalPayload(attributes);
+    const bool coloured = attributes.colorType == NVTX_COLOR_ARGB;
+    if (number.empty() && !coloured && attributes.category == 0)
+        return 0;
+    const std::uint64_t key = (std::uint64_t{attributes.category} << 32 | (attributes.color & 0xFFFFFF)) * 4099 +
+                              domain.index * 2 + (coloured ? 1 : 0) + 1;
+    if (number.empty() && thread.lastDetail.key == key)
+        return thread.lastDetail.text;
+    std::string text = categoryAndColour(domain, attributes);
+    if (!number.empty()) {
+        text += text.empty() ? number : " · " + number;
+        return thread.buffer->intern(text);
+    }
+    thread.lastDetail = {key, thread.buffer->intern(text)};
+    return thread.lastDetail.text;
+}
+
+/// @param attributes  as passed by a program: null, or shorter (from an older version)
+NvtxText readAttributes(ThreadState& thread, const NvtxDomain& domain, const nvtxEventAttributes_t* attributes)
+{
+    const auto read = [&](const nvtxEventAttributes_t& from) -> NvtxText {
+        const bool plain =
+            from.category == 0 && from.colorType != NVTX_COLOR_ARGB && from.payloadType == NVTX_PAYLOAD_UNKNOWN;
+        if (plain)
+            return {messageId(thread, from)};
+        return {messageId(thread, from), detailId(thread, domain, from), wholePayload(from)};
+    };
+    if (attributes && attributes->size >= sizeof *attributes) [[likely]]
+        return read(*attributes);
+    // Fields that an older header did not have are zero, which means "no type".
+    nvtxEventAttributes_t known{};
+    if (attributes)
+        std::memcpy(&known, attributes, std::min<std::size_t>(attributes->size, sizeof known));
+    return read(known);
+}
+
+/// An operator, parsed from the name of a LibTorch NVTX range: "aten::mm, seq = 5, op_id = 7, sizes = [[2, 3]]".
+struct NvtxOperator {
+    std::string_view name; ///< "aten::mm"
+    std::int64_t sequence = -1;
+    std::string_view shapes; ///< "[[2, 3]]", empty if not recorded
+    bool backward = false;   ///< a node of the backward pass
+    bool isOperator = false; ///< false for a range named by the program, or a name that is not LibTorch's
+};
+
+/// The text after `key`.
+std::string_view field(std::string_view text, std::string_view key)
+{
+    const std::size_t at = text.find(key);
+    return at == std::string_view::npos ? std::string_view{} : text.substr(at + key.size());
+}
+
+NvtxOperator parseOperator(std::string_view text)
+{
+    NvtxOperator found;
+    const std::size_t end = std::min({text.find(", seq = "), text.find(", op_id = "), text.find(", sizes = ")});
+    found.name = text.substr(0, end);
+    if (end == std::string_view::npos)
+        return found;
+    const std::string_view fields = text.substr(end);
+    const std::string_view sequence = field(fields, ", seq = ");
+    std::from_chars(sequence.data(), sequence.data() + sequence.size(), found.sequence);
+    found.shapes = field(fields, ", sizes = ");
+    found.shapes = found.shapes.substr(0, found.shapes.find(", input_op_ids"));
+    // Autograd nodes have names like AddmmBackward0, ReluBackward0…
+    const std::size_t backward = found.name.rfind("Backward");
+    found.backward =
+        backward != std::string_view::npos &&
+        found.name.find_first_not_of("0123456789", backward + std::strlen("Backward")) == std::string_view::npos;
+    // A range that the program named through LibTorch (record_function) is usually not a single word:
+    // "Optimizer.step#SGD.step".
+    found.isOperator = found.backward || found.sequence >= 0 || found.name.find("::") != std::string_view::npos ||
+                       std::all_of(found.name.begin(), found.name.end(),
+                                   [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; });
+    return found;
+}
 
 std::atomic<bool> g_operators{false};
 const NvtxDomain kDefault{};

@@ -82,8 +82,9 @@ void writeAll(int file, const char* text, size_t length)
 /// process that trains is meant.
 void reportMissingHooks(char option)
 {
-    char text[] = "Python was started with -?, which prevents loading of Stepscope's hooks: its loader waits, steps and "
-                  "phases are not recorded. Start it without this option.\x1frecord.hooks_kept_out\n";
+    char text[] =
+        "Python was started with -?, which prevents loading of Stepscope's hooks: its loader waits, steps and "
+        "phases are not recorded. Start it without this option.\x1frecord.hooks_kept_out\n";
     *strchr(text, '?') = option;
     const char* notes = getenv("STEPSCOPE_NOTES");
     // One write per line: O_APPEND keeps the lines of several processes apart.

@@ -1,20 +1,27 @@
 #include "profiler/capture/injection/process_recording.h"
 
 #include "profiler/capture/fast_clock.h"
-#include "profiler/capture/injection/process_name.h"
-#include "profiler/capture/injection/recorded_window.h"
-#include "profiler/capture/injection/shared_with_children.h"
 #include "profiler/capture/injection/variables.h"
-#include "profiler/capture/part_recording.h"
-#include "profiler/capture/rank_environment.h"
-#include "profiler/capture/thread_buffer_pool.h"
+#include "profiler/capture/recorder.h"
+#include "profiler/capture/recording_scope.h"
+#include "profiler/model/message.h"
 #include "profiler/os/files.h"
+#include "profiler/os/memory.h"
 #include "profiler/os/process.h"
+#include "profiler/os/signals.h"
 
+#include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <new>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 namespace profiler::capture::injection {
@@ -30,6 +37,146 @@ namespace {
 // The program may have many threads, so each ring only holds about a second of busy NVTX use.
 constexpr std::size_t kRingEvents = 1 << 15;
 constexpr int kMaxThreads = 256;
+constexpr std::size_t kMostRead = 4096, kLongestName = 120; // bytes
+// What Python runs in a process that multiprocessing spawns: `python -c "from multiprocessing.spawn import …"`.
+constexpr std::string_view kSpawned = "from multiprocessing.spawn import";
+
+/// Display name of this process: its program without the folder, and its arguments, truncated if they are long. A
+/// process that Python's multiprocessing spawned is called that, since its command line is Python's own.
+std::string processName()
+{
+    std::string line = os::readFile("/proc/self/cmdline", kMostRead).value_or("");
+    const bool isSpawned = line.find(kSpawned) != std::string::npos;
+    const std::size_t programEnd = std::min(line.find('\0'), line.size());
+    if (const std::size_t slash = line.rfind('/', programEnd); slash != std::string::npos && slash < programEnd)
+        line.erase(0, slash + 1);
+    if (isSpawned)
+        return line.substr(0, line.find('\0')) + " (process spawned by multiprocessing)";
+    while (!line.empty() && line.back() == '\0')
+        line.pop_back();
+    std::replace(line.begin(), line.end(), '\0', ' ');
+    std::replace_if(
+        line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
+    if (line.size() > kLongestName) {
+        // Do not cut in the middle of a UTF-8 character.
+        std::size_t end = kLongestName;
+        while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80)
+            --end;
+        line.erase(end);
+        line += "…";
+    }
+    return line;
+}
+
+/// The part of a run that is recorded, in trace time, which is the same for all processes of a machine.
+struct RecordedWindow {
+    TraceTime from{};                   ///< default: from the process's first event
+    TraceTime until = TraceTime::max(); ///< default: until the process ends
+};
+
+TraceTime timeOf(const char* variable, TraceTime other)
+{
+    const std::string text = setting(variable);
+    std::int64_t ns = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), ns);
+    if (text.empty() || error != std::errc() || end != text.data() + text.size())
+        return other;
+    return traceTime(ns);
+}
+
+/// The trace's clock is the steady clock.
+void sleepUntil(TraceTime time)
+{
+    std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(toNs(time))));
+}
+
+/// The window given by STEPSCOPE_FROM and STEPSCOPE_UNTIL; values that are not numbers are ignored.
+RecordedWindow recordedWindow()
+{
+    return {timeOf(variable::kFrom, {}), timeOf(variable::kUntil, TraceTime::max())};
+}
+
+/// Calls `then` at that time on a separate thread, which does not receive the program's signals. A process that ends
+/// earlier does not wait for it, and a forked child has no such thread.
+/// @return false if the thread could not be created
+bool callAt(TraceTime time, std::function<void()> then)
+{
+    const os::BlockedSignals blocked; // signals are meant for the program's own threads
+    try {
+        std::thread([time, then = std::move(then)] {
+            sleepUntil(time);
+            stopOnBadAlloc(then);
+        }).detach();
+    } catch (const std::system_error&) { // thrown by the standard library if no more threads can be created
+        return false;
+    }
+    return true;
+}
+
+/// Whether a training loop is in the steps that are recorded.
+enum class StepWindow : std::uint8_t { Before, Inside, After };
+
+/// State of a rank that the processes that it forks share with it.
+struct SharedWithChildren {
+    std::atomic<StepWindow> window{StepWindow::Before};
+    std::atomic<std::uint64_t> bytes{0}; ///< written by all of them, see RecorderOptions::usedBytes
+};
+
+/// Created on first use, before a loader forks its workers; a process that was started by exec has its own.
+SharedWithChildren& sharedWithChildren()
+{
+    static SharedWithChildren* s_shared = [] {
+        // Never unmapped: threads may record until the process has ended. Without such memory, children have their own.
+        const auto* memory = new std::optional(os::SharedMapping::anonymous(sizeof(SharedWithChildren)));
+        return *memory ? new ((*memory)->data()) SharedWithChildren : new SharedWithChildren;
+    }();
+    return *s_shared;
+}
+
+std::int64_t numberOf(const std::string& text)
+{
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// The limits in the environment, read once. Values that cannot be read are ignored: the command has checked them.
+const RecordingLimits& recordingLimits()
+{
+    static const RecordingLimits* s_limits = [] {
+        auto* limits = new RecordingLimits; // never destroyed: outlives every thread
+        if (const auto steps = stepRangeOf(setting(variable::kSteps)))
+            limits->steps = *steps;
+        if (const auto ranks = rankListOf(setting(variable::kRanks)))
+            limits->ranks = *ranks;
+        limits->maxBytes = static_cast<std::uint64_t>(numberOf(setting(variable::kMaxBytes)));
+        static_cast<void>(sharedWithChildren());
+        return limits;
+    }();
+    return *s_limits;
+}
+
+/// True if this process is one of the chosen ranks, or not a rank of a job. In a process of any other rank, the first
+/// call reports the rank to the command.
+bool isChosenRank(const RecordingLimits& limits)
+{
+    if (limits.ranks.empty())
+        return true;
+    std::string rank, size;
+    for (const auto& [key, value] : rankMetadata()) {
+        rank = key == rank_key::kRank ? value : rank;
+        size = key == rank_key::kWorldSize ? value : size;
+    }
+    if (rank.empty() || containsRank(limits.ranks, numberOf(rank)))
+        return true;
+    const std::string line =
+        messageLine(message<"record.rank.not_chosen", "rank {rank} of {ranks} is not recorded (--ranks)">(
+            {{"rank", numberOf(rank)}, {"ranks", numberOf(size)}})) +
+        '\n';
+    if (const os::Descriptor notes = os::openToAppend(setting(variable::kNotes)))
+        static_cast<void>(os::writeAll(notes.get(), line)); // the manifest then lacks this rank
+    return false;
+}
 
 enum class State { NotAsked, Waiting, Recording, Failed, Ended };
 

@@ -38,7 +38,8 @@ struct PythonInterpreter {
     void (*clearError)() = nullptr;
     void (*retain)(PythonObject*) = nullptr;
     void (*drop)(PythonObject*) = nullptr;
-    /// Calls a function on the main thread between two instructions of the interpreter; from any thread, without the GIL.
+    /// Calls a function on the main thread between two instructions of the interpreter; from any thread, without the
+    /// GIL.
     int (*addPendingCall)(int (*)(void*), void*) = nullptr;
 
     /// @return false if the process has no such interpreter

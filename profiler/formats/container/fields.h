@@ -1,9 +1,9 @@
 #pragma once
 
-#include "profiler/formats/container/bytes.h"
-#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/frame.h"
 #include "profiler/model/pools.h"
-#include "profiler/model/raw_slice.h"
+#include "profiler/model/slice_columns.h"
 #include "profiler/model/trace.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+#define XXH_INLINE_ALL // header-only, because the injection library must not have dependencies
 #include "profiler/formats/container/frame.h"
 
 #include <algorithm>
@@ -6,8 +7,6 @@
 #include <cstddef>
 #include <cstring>
 #include <iterator>
-
-#define XXH_INLINE_ALL // header-only, because the injection library must not have dependencies
 #include <xxhash.h>
 
 namespace profiler::container {

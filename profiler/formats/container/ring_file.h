@@ -1,9 +1,9 @@
 #pragma once
 
-#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/frame.h"
 #include "profiler/model/result.h"
+#include "profiler/os/file_lock.h"
 #include "profiler/os/memory.h"
-#include "profiler/os/own_file.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -5,12 +5,12 @@
 #include "profiler/formats/container/ring_file.h"
 #include "profiler/formats/container/slice_blocks.h"
 #include "profiler/formats/container/slice_details.h"
-#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/formats/container/trace_file.h"
 #include "profiler/formats/container/trace_meta.h"
+#include "profiler/formats/container/trace_reader.h"
 #include "profiler/model/parallel.h"
 #include "profiler/model/track_slices.h"
-#include "profiler/os/replacement_file.h"
+#include "profiler/os/files.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,11 +1,10 @@
 #pragma once
 
 #include "profiler/formats/container/block_file.h"
-#include "profiler/formats/container/bytes.h"
 #include "profiler/formats/container/fields.h"
-#include "profiler/model/block_ref.h"
-#include "profiler/model/raw_slice.h"
+#include "profiler/model/slice_columns.h"
 #include "profiler/model/track_block.h"
+#include "profiler/model/track_slices.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,8 @@
 #pragma once
 
 #include "profiler/formats/container/block_file.h"
-#include "profiler/formats/container/bytes.h"
-#include "profiler/model/arg_source.h"
-#include "profiler/model/raw_slice.h"
 #include "profiler/model/result.h"
+#include "profiler/model/slice_columns.h"
 #include "profiler/model/trace.h"
 
 #include <cstddef>

@@ -3,9 +3,9 @@
 #include "profiler/formats/container/block_file.h"
 #include "profiler/formats/container/slice_blocks.h"
 #include "profiler/model/result.h"
-#include "profiler/model/slice_spill.h"
 #include "profiler/model/trace_builder.h"
-#include "profiler/os/descriptor.h"
+#include "profiler/model/track_slices.h"
+#include "profiler/os/files.h"
 
 #include <cstddef>
 #include <cstdint>

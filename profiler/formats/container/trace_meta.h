@@ -1,11 +1,10 @@
 #pragma once
 
 #include "profiler/formats/container/block_file.h"
-#include "profiler/formats/container/bytes.h"
-#include "profiler/model/block_ref.h"
 #include "profiler/model/ids.h"
 #include "profiler/model/result.h"
 #include "profiler/model/trace_builder.h"
+#include "profiler/model/track_slices.h"
 
 #include <cstddef>
 #include <cstdint>

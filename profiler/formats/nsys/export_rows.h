@@ -1,18 +1,79 @@
 #pragma once
 
+#include "profiler/formats/nsys/export_schema.h"
 #include "profiler/formats/nsys/export_tracks.h"
-#include "profiler/formats/nsys/losses.h"
-#include "profiler/formats/nsys/time_window.h"
+#include "profiler/model/result.h"
+#include "profiler/model/slice_columns.h"
+#include "profiler/model/trace.h"
 
 #include <array>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+/// The rows of an export that become slices and samples: what their readers share, where a slice came from, and which
+/// defects were found.
 namespace profiler::formats::nsys {
+
+/// Defects of rows in an export.
+enum class Loss : std::uint8_t {
+    NoLaunch,
+    NoTime,  ///< dropped
+    FarTime, ///< dropped: outside the TimeWindow
+    NoPlace, ///< dropped: an invalid device or stream number
+    NegativeTime,
+    Backwards,
+    Open,
+    NoName, ///< an id that is missing from StringIds
+    NegativeBytes,
+    SharedCall, ///< a correlation id shared with another call of the process
+    Doubled,    ///< device work that occurred before
+    Overlapping,
+    Count,
+};
+
+/// For each kind of loss, the number of rows and the first one. Also collects damaged tables and events lost by the
+/// profiler.
+class Losses {
+public:
+    /// Counts rows of a table; `row` is the first of them. The first row reported for a kind of loss is the first one
+    /// added.
+    void add(Loss loss, std::string_view table, std::int64_t row, std::uint64_t count = 1);
+    /// Adds one sentence per kind of loss, and the totals.
+    void report(CaptureStats& stats) const;
+
+    std::vector<Error> damaged; ///< of tables that were only partly readable
+    std::uint64_t lost = 0;     ///< events that the profiler reports as lost
+
+private:
+    struct Met {
+        std::uint64_t count = 0;
+        std::string table;
+        std::int64_t row = 0;
+    };
+    std::array<Met, static_cast<std::size_t>(Loss::Count)> m_met;
+};
+
+/// The valid time range of a recording. A single row with a corrupt time would stretch the trace over years and distort
+/// every figure that is relative to its length.
+struct TimeWindow {
+    std::int64_t first = -RawSlice::kTimeLimit, last = RawSlice::kTimeLimit; ///< ns
+
+    [[nodiscard]] bool holds(std::int64_t time) const { return time >= first && time <= last; }
+    /// A window around the median `start` of evenly spaced rows of these tables. Costs a few look-ups.
+    static TimeWindow of(const SqliteFile& file, const ExportSchema& schema, std::span<const std::string_view> tables);
+
+    static constexpr std::int64_t kReach = std::int64_t{30} * 24 * 3600 * 1'000'000'000; ///< 30 days in each direction
+};
+
+/// Estimates the number of rows of a table by its largest row id, which is cheap to query. The value is limited so that
+/// sums do not overflow. 0 if the query fails.
+std::int64_t rowsOf(const SqliteFile& file, std::string_view table);
 
 /// The tables whose rows become slices. The source position of a slice is its table and row.
 enum class Source : std::uint8_t {
@@ -91,13 +152,12 @@ std::uint32_t named(Import& import, const Rows& row, int column, std::string_vie
 /// Finds defects that are visible only in all rows together: work without a launch, shared call ids, duplicate rows.
 void checkCorrelations(Import& import);
 
+// The readers of the tables (event_rows.cpp).
 Result<void> readDeviceWork(Import& import);
 Result<void> readHostCalls(Import& import);
 Result<void> readNvtx(Import& import);
 Result<void> readMemoryUse(Import& import);
 /// Samples of the GPU's hardware counters ("SMs Active [Throughput %]").
 Result<void> readMetrics(Import& import);
-/// Versions, times and losses reported by the profiler, as metadata and notes.
-Result<void> readDescription(Import& import);
 
 } // namespace profiler::formats::nsys

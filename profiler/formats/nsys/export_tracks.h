@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/formats/nsys/export_names.h"
+#include "profiler/formats/nsys/export_schema.h"
 #include "profiler/model/trace_builder.h"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #include "profiler/formats/format.h"
-#include "profiler/formats/open/inflate_stream.h"
+#include "profiler/formats/open/source_file.h"
 #include "profiler_formats_formats_registry.h"
 
 #include <algorithm>
@@ -77,10 +77,6 @@ std::string lower(std::string text)
                    [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
     return text;
 }
-
-} // namespace
-
-namespace {
 
 Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path, const ReadOptions& options)
 {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/formats/format.h"
-#include "profiler/os/replacement_file.h"
+#include "profiler/os/files.h"
 
 #include <chrono>
 #include <cstddef>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "profiler/formats/open/inflate_stream.h"
 #include "profiler/formats/open/source_file.h"
 
 #include <atomic>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/formats/pytorch/byte_source.h"
-#include "profiler/model/arg_source.h"
+#include "profiler/model/trace.h"
 
 #include <memory>
 

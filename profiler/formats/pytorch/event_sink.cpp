@@ -1,6 +1,6 @@
 #include "profiler/formats/pytorch/event_sink.h"
 #include "profiler/formats/pytorch/json_text.h"
-#include "profiler/model/counter_names.h"
+#include "profiler/model/activity.h"
 
 #include <algorithm>
 #include <xxhash.h>

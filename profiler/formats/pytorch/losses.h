@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/model/capture_stats.h"
+#include "profiler/model/trace.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/formats/pytorch/losses.h"
-#include "profiler/model/raw_slice.h"
+#include "profiler/model/slice_columns.h"
 
 #include <cstdint>
 #include <deque>

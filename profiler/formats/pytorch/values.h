@@ -3,7 +3,7 @@
 
 #include "profiler/formats/pytorch/event.h"
 #include "profiler/formats/pytorch/json_text.h"
-#include "profiler/model/raw_slice.h"
+#include "profiler/model/slice_columns.h"
 
 #include <algorithm>
 #include <array>

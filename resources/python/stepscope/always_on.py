@@ -13,9 +13,8 @@ from collections import Counter, deque
 
 from . import tracing
 from .arm import SilentLibrary
-from .captures import Captures
+from .captures import Captures, rank_and_size
 from .guard import report
-from .ranks import rank_and_size
 from .step_ring import CAPTURED, PARTS, Busy, StepRing
 
 _FOLDER = "STEPSCOPE_ALWAYS_ON"

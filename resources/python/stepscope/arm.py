@@ -39,7 +39,6 @@ import json
 import math
 import os
 import random
-import signal
 import socket
 import sys
 import threading

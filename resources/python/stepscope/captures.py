@@ -16,7 +16,6 @@ import time
 
 from . import hooks, operators, part, tracing
 from .guard import guarded, report
-from .ranks import rank_and_size
 
 _REQUEST = "capture.json"
 _LOOK_EVERY = 100 * 10**6  # ns
@@ -26,6 +25,28 @@ _KEPT = 10  # newest captures of slow steps; older ones are deleted
 # Until all ranks have seen a request and are ready for its first step. Chosen: a process starts within a second even on
 # a busy machine, and _LOOK_EVERY is added.
 _LEAD = 2 * 10**9  # ns
+
+
+def rank_and_size():
+    """This process's rank and the number of ranks: of torch.distributed, or as the launcher set them; 0 and 1 for a
+    single process."""
+    distributed = sys.modules.get("torch.distributed")
+    try:
+        if distributed is not None and distributed.is_available() and distributed.is_initialized():
+            return distributed.get_rank(), distributed.get_world_size()
+    except Exception:  # a group that is being destroyed
+        pass
+    for rank, size in (
+        ("RANK", "WORLD_SIZE"),
+        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+        ("PMI_RANK", "PMI_SIZE"),
+        ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"),
+    ):
+        try:
+            return int(os.environ[rank]), int(os.environ[size])
+        except (KeyError, ValueError):
+            continue
+    return 0, 1
 
 
 class Captures:

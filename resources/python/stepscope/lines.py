@@ -10,7 +10,7 @@ stored once. The document `lines` in the trace's metadata:
   samples [stack, µs since the previous sample, stack, µs, …]
   cost_us   processor time that sampling took; samples with the stack −1 are outside the user's files
 
-and, if allocations are recorded (allocations.py), one of:
+and, if allocations are recorded (operators.py), one of:
   allocated [bytes, number, …] from the previous sample to each sample: an operator allocates first, then it computes
   exact     [place, bytes, number, …] of the lines that allocated, at level full
 """
@@ -20,7 +20,7 @@ import os
 import sys
 import threading
 
-from . import allocations, sites
+from . import operators, sites
 from .guard import guarded
 
 _INTERVAL = 5_000_000  # ns
@@ -62,7 +62,7 @@ class Lines:
         self._is_sampled = True
         self._target = threading.get_ident()
         self._library, self._whole = self._session.libraries
-        self._allocations = allocations.counted(self._session)
+        self._allocations = operators.counted_allocations(self._session)
         totals = None
         if self._allocations is not None and not self._allocations.are_by_line:
             totals = self._allocations.function

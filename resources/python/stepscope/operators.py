@@ -4,13 +4,21 @@ If the program uses the LibTorch for which this Stepscope was built, a small lib
 our own trainer does. Otherwise, LibTorch's profiler is used in its NVTX mode: it passes the name of each operator to
 NVTX, where the injection library receives it. That works with any version, but LibTorch creates a text for each
 operator (2 µs, 6.5 µs with shapes: tests/record/operator_cost.py); the trace's notes say so.
+
+The same library counts what the training thread's lines allocate for tensors, if it is used (`--ops`), and at level
+full. With each sample of the training thread's line (lines.py), its totals are read: on the CPU those of the training
+thread, on GPUs those of the process. At level full, it attributes each allocation to its line itself.
 """
 import atexit
 import ctypes
 import glob
 import os
+import sys
+
+from . import sites
 
 _NAME = "stepscope_ops_torch_"
+_TAKE = ctypes.CFUNCTYPE(None, ctypes.py_object, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
 
 
 def source(session, torch, shapes=False):
@@ -93,3 +101,41 @@ def _by_profiler(session, shapes):
             _disable_profiler()  # LibTorch warns of callbacks that are not removed
 
     return on, off
+
+
+def counted_allocations(session):
+    """The allocations of the calling thread, counted from now on; None if they are not recorded."""
+    is_full = os.environ.get("STEPSCOPE_LEVEL") == "full"
+    torch = sys.modules.get("torch")
+    if torch is None or not (is_full or os.environ.get("STEPSCOPE_OPS") == "1"):
+        return None
+    try:
+        ours = library(torch)
+        if not hasattr(ours, "stepscope_allocations_on"):
+            raise OSError("this needs PyTorch 2.9 or later")
+        if not ours.stepscope_allocations_on():
+            raise OSError("the program has a CPU allocator of its own")
+    except (OSError, AttributeError) as error:
+        session.facts.note(f"allocations of lines are not recorded: {error}")
+        return None
+    return Allocations(ours, is_full)
+
+
+class Allocations:
+    """Its methods are called with the GIL held, and keep it."""
+
+    def __init__(self, library, by_line):
+        self._library = library
+        library.stepscope_allocations_by_line.argtypes = (ctypes.c_char_p,)
+        self.are_by_line = bool(by_line and library.stepscope_allocations_by_line(sites.library_folders()))
+        # Reads the bytes and the number of all allocations so far.
+        self.function = ctypes.cast(library.stepscope_allocations_total, ctypes.c_void_p)
+
+    def lines(self):
+        """[code, line, bytes, number] of each line."""
+        found = []
+        self._library.stepscope_allocations_lines(_TAKE(lambda *line: found.append(line)))
+        return found
+
+    def stop(self):
+        self._library.stepscope_allocations_off()

@@ -7,7 +7,7 @@ import time
 from threading import get_ident
 
 from . import arm
-from .guard import guarded, report
+from .guard import report
 
 _TRACK_THREAD, _TRACK_MAIN, _TRACK_LOADER_WORKER = 0, 1, 2
 _session = None

@@ -87,7 +87,7 @@ def recorded_steps(session):
 
 class RecordedSteps:
     """The steps between which this process is recorded. Every rank of a job counts its steps from 0, so that all of
-    them record the same ones. Loader workers follow their rank (profiler/capture/injection/shared_with_children.h)."""
+    them record the same ones. Loader workers follow their rank (profiler/capture/injection/process_recording.h)."""
 
     def __init__(self, session, first, last):
         self._session = session

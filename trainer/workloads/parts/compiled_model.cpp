@@ -1,6 +1,6 @@
 #include "trainer/workloads/parts/compiled_model.h"
 
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
 #include "profiler/os/files.h"
 #include "profiler/os/libraries.h"
 #include "trainer/session/progress.h"

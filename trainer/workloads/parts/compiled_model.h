@@ -3,8 +3,7 @@
 #include "profiler/model/message.h"
 #include "trainer/config/protocol.h"
 #include "trainer/config/training_config.h"
-#include "trainer/workloads/network.h"
-#include "trainer/workloads/parts/objective.h"
+#include "trainer/workloads/parts/network.h"
 
 #include <functional>
 #include <memory>

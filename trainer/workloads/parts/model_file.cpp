@@ -1,6 +1,6 @@
 #include "trainer/workloads/parts/model_file.h"
 
-#include "profiler/model/failure.h"
+#include "profiler/model/result.h"
 #include "trainer/data/file_bytes.h"
 
 #include <ATen/core/Tensor.h>

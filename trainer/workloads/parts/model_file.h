@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/model/result.h"
-#include "trainer/workloads/parts/objective.h"
+#include "trainer/workloads/parts/network.h"
 #include "trainer/workloads/workload.h"
 
 #include <string>

@@ -1,9 +1,9 @@
 #include "trainer/workloads/parts/residual.h"
 
-#include "trainer/memory/cheap_part.h"
-#include "trainer/workloads/network.h"
+#include "trainer/memory/checkpointing.h"
+#include "trainer/workloads/parts/network.h"
 #include "trainer/workloads/parts/norm.h"
-#include "trainer/workloads/parts/scale.h"
+#include "trainer/workloads/workload.h"
 
 #include <ATen/ATen.h>
 #include <torch/nn/init.h>

@@ -1,19 +1,45 @@
 #include "trainer/workloads/parts/transformer.h"
 
-#include "trainer/workloads/parts/pointwise.h"
+#include "trainer/memory/checkpointing.h"
 
 #include <ATen/ATen.h>
+#include <torch/csrc/jit/api/compilation_unit.h>
+#include <torch/jit.h>
+#include <torch/nn/init.h>
+#include <torch/nn/modules/embedding.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <torch/nn/init.h>
-#include <torch/nn/modules/embedding.h>
 
 namespace trainer {
 
 namespace {
 
 namespace nn = torch::nn;
+
+constexpr double kRootHalf = 0.70710678118654752440;
+
+// Compiled for the shapes of its first calls.
+at::Tensor compiled(const at::Tensor& x)
+{
+    static const std::shared_ptr<torch::jit::CompilationUnit> unit = torch::jit::compile(R"(
+def gelu(x):
+    return x * 0.5 * (1.0 + torch.erf(x * 0.70710678118654752440))
+)");
+    return unit->run_method("gelu", x).toTensor();
+}
+
+/// x · (1 + erf(x / √2)) / 2 (Hendrycks and Gimpel, 2016).
+/// @param fused  as one kernel: compiled just in time on a GPU; LibTorch's GELU operator in recomputed parts and on the
+///               CPU, where LibTorch's compiler cannot fuse. Otherwise written out as five kernels.
+at::Tensor gelu(const at::Tensor& x, bool fused)
+{
+    if (!fused)
+        return x * 0.5 * (at::erf(x * kRootHalf) + 1.0);
+    // Compiled code saves its tensors in another order in its first calls, so it cannot be recomputed.
+    return x.is_cpu() || SavedTensors::areHooked() ? at::gelu(x) : compiled(x);
+}
 
 constexpr double kDeviation = 0.02;
 constexpr std::int64_t kFeedFactor = 4;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "trainer/memory/cheap_part.h"
+#include "trainer/memory/checkpointing.h"
 #include "trainer/workloads/workload.h"
 
 #include <ATen/core/Tensor.h>

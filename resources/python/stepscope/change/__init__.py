@@ -11,7 +11,7 @@ facts name, and writes no files.
     loops       autocast, gradient scaling and no_grad around statements
     models      changes to a model after its construction and inside its class
     command     changes of the command line
-    configuration  edits of a configuration file; config_values finds the values in such a file
+    config_values  finds the values in a configuration file
     table       one row per change: what it sets, and whether a hook can make it
     plan        applies the rows and creates the answer
 """

@@ -19,16 +19,16 @@ def _package():
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    return importlib.import_module(name + ".plan"), importlib.import_module(name + ".refusal")
+    return importlib.import_module(name + ".plan"), importlib.import_module(name + ".edits")
 
 
 def main():
-    plan, refusal = _package()
+    plan, edits = _package()
     try:
         with open(sys.argv[2], "rb") if sys.argv[1:2] == ["--request"] else sys.stdin.buffer as file:
             request = json.loads(file.read().decode("utf-8", "surrogateescape"))
         answer = plan.answer(request)
-    except refusal.Refusal as reason:
+    except edits.Refusal as reason:
         answer = {"error": reason.message()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         answer = {"error": {"id": "change.request", "text": f"The request is invalid: {error!r}."}}

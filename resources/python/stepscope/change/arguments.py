@@ -3,8 +3,7 @@
 import ast
 
 from .code import FUNCTIONS, dotted, parameters, positional
-from .edits import Item, Keyword, Merge, Replace
-from .refusal import Refusal
+from .edits import Item, Keyword, Merge, Refusal, Replace
 
 
 class Frame:

@@ -7,7 +7,7 @@ command line (`bash train.sh`, `sh -c "…"`), it is unknown whether an added op
 import os
 import shutil
 
-from .refusal import Refusal
+from .edits import Refusal
 
 _LAUNCHERS = (
     "uv", "conda", "mamba", "micromamba", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "torchrun", "accelerate",

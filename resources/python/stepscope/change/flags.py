@@ -3,9 +3,8 @@ import ast
 
 from .arguments import Frame, frames_of, set_argument
 from .code import dotted, site_of
-from .edits import Insert, Remove, Replace
+from .edits import Insert, Refusal, Remove, Replace
 from .loops import torch_in
-from .refusal import Refusal
 
 
 def cudnn_benchmark(work, wanted):

@@ -3,8 +3,7 @@ import ast
 
 from .arguments import Frame, set_argument
 from .code import FUNCTIONS, dotted, mentions
-from .edits import Insert, Replace, Wrap
-from .refusal import Refusal
+from .edits import Insert, Refusal, Replace, Wrap
 
 
 def torch_in(work, code):

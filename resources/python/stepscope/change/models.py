@@ -3,9 +3,8 @@ import ast
 
 from .arguments import Frame, frames_of, set_argument
 from .code import FUNCTIONS, dotted, mentions, site_of
-from .edits import Insert, Remove, Replace
+from .edits import Insert, Refusal, Remove, Replace
 from .loops import torch_in
-from .refusal import Refusal
 
 _CONVOLUTION_BIAS = 7  # position of `bias` among the arguments of ConvNd
 

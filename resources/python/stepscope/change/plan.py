@@ -10,9 +10,7 @@ import sys
 from . import command
 from .arguments import set_argument
 from .code import Code, site_of
-from .configuration import ConfigurationCode, ConfigurationEdits, ConfigurationSource, SetValue
-from .edits import Edits
-from .refusal import Refusal
+from .edits import ConfigurationCode, ConfigurationEdits, ConfigurationSource, Edits, Refusal, SetValue
 from .source import Source
 from .table import ROWS
 

@@ -3,9 +3,8 @@ import ast
 
 from .arguments import Frame, frames_of
 from .code import dotted
-from .edits import Insert, Remove, Replace, Wrap
+from .edits import Insert, Refusal, Remove, Replace, Wrap
 from .loops import torch_in
-from .refusal import Refusal
 
 _OPTIMIZERS = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW"}
 

@@ -12,7 +12,7 @@ import re
 import sys
 import tokenize
 
-from .refusal import Refusal
+from .edits import Refusal
 
 # Python's own line ends; str.splitlines() would also split at form feeds and Unicode separators.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")

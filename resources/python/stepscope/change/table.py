@@ -7,7 +7,7 @@ import ast
 from . import flags, loops, models, proposals
 from .arguments import frames_of, set_argument
 from .code import dotted
-from .refusal import Refusal
+from .edits import Refusal
 
 _DATALOADER = {"batch_size": 1, "num_workers": 5, "pin_memory": 7}
 

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "advisor/experiment/program_arm.h"
+#include "app/terminal/commands.h"
+#include "profiler/model/result.h"
+#include "profiler/model/trace.h"
+
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+
+/// A user's program that `experiment` and `tune` run several times: its setup, and recordings of it.
+namespace app::terminal {
+
+/// The setup for commands that run a user's program several times: checked, with a folder for logs, and with the
+/// program in both arms.
+profiler::Result<advisor::ProgramSetup> programSetup(const ProgramOptions& options);
+
+/// Removes the folder for logs if the command has created it and it is empty.
+void removeUnusedLogs(const ProgramOptions& options, const advisor::ProgramSetup& setup);
+
+/// A folder that is deleted with its owner.
+class TemporaryFolder {
+public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    /// Empty if no folder could be created.
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+
+private:
+    std::filesystem::path m_path;
+};
+
+/// The recordings that a command makes of a program for its own use (runner/program_recording.h). Keep this object
+/// longer than the traces: parts of a trace are read from the files on demand.
+class Recordings {
+public:
+    /// Records the variant of the program. Blocks while the program starts and for some seconds more.
+    profiler::Result<std::shared_ptr<const profiler::Trace>>
+    record(const advisor::ProgramSetup& setup, const advisor::ProgramVariant& variant, const std::stop_token& stop);
+
+private:
+    TemporaryFolder m_folder;
+    int m_count = 0;
+};
+
+} // namespace app::terminal
