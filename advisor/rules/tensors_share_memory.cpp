@@ -47,7 +47,7 @@ Advice check(const RuleContext& c)
         return *advice;
     if (c.facts.ops.stepsWithOps == 0)
         return cannotTell(message<"tensors.share_memory.no_ops", "The trace has no operators.">(), Need::Operators);
-    // Copies that are inferred from operators (steps/inferred_phases.h) go to a device, so they do not mark where a
+    // Copies that are inferred from operators (steps/phases.h) go to a device, so they do not mark where a
     // batch becomes tensors.
     const bool marked = hasKind(c.trace, ActivityKind::Phase) && c.facts.statistics.steadyMeanParts.copy.count() > 0;
     const OpCost* clone = c.facts.ops.find("aten::clone", phase::kCopy);

@@ -101,7 +101,7 @@ QString lossDifferenceText(const advisor::Interval& saved)
              rangeText(formatSignificant(shown.low), formatSignificant(shown.high)));
 }
 
-QString ratioText(const advisor::Interval& ratio)
+QString ratioAndInterval(const advisor::Interval& ratio)
 {
     return Texts::tr("%1 (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
 }
@@ -188,13 +188,13 @@ QString timeVerdict(const advisor::ExperimentResult& result)
     case advisor::Verdict::Pays:
         return Texts::tr("Pays: %1 faster (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
     case advisor::Verdict::DoesNotPay:
-        return Texts::tr("Does not pay: %1").arg(ratioText(ratio));
+        return Texts::tr("Does not pay: %1").arg(ratioAndInterval(ratio));
     case advisor::Verdict::Costs:
         return Texts::tr("Costs: only %1 as fast (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
     case advisor::Verdict::Inconclusive:
         break;
     }
-    return Texts::tr("No verdict: %1").arg(ratioText(ratio));
+    return Texts::tr("No verdict: %1").arg(ratioAndInterval(ratio));
 }
 
 } // namespace

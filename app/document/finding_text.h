@@ -21,7 +21,7 @@ QString aboutText(std::chrono::seconds duration);
 /// "0.120 lower (95 % interval 0.0800–0.160)": the effect of the change on a loss.
 QString lossDifferenceText(const advisor::Interval& saved);
 /// "1.38 × (95 % interval 1.29–1.47)".
-QString ratioText(const advisor::Interval& ratio);
+QString ratioAndInterval(const advisor::Interval& ratio);
 /// "Pays: 1.43 × faster (95 % interval 1.40–1.46), loss unchanged".
 QString verdictText(const advisor::ExperimentResult& result);
 /// "writing images (198 of 3,000)".

@@ -163,7 +163,7 @@ void MeasurementBox::showProgress(const advisor::ExperimentProgress& progress)
     if (progress.savedLoss)
         m_headline->setText(tr("%1 · loss %2").arg(doing, lossDifferenceText(*progress.savedLoss)));
     else
-        m_headline->setText(progress.ratio ? QString("%1 · %2").arg(doing, ratioText(*progress.ratio)) : doing);
+        m_headline->setText(progress.ratio ? QString("%1 · %2").arg(doing, ratioAndInterval(*progress.ratio)) : doing);
     m_bar->show(progress.ratio);
     QString detail = soFar(progress);
     if (progress.secondsLeft > 0)
@@ -234,7 +234,7 @@ void IntervalBar::show(const std::optional<advisor::Interval>& ratio)
     if (ratio) {
         const double reach = reachFor(*ratio);
         m_reach = m_reach == 0 ? reach : std::min(m_reach, reach);
-        setAccessibleDescription(ratioText(*ratio));
+        setAccessibleDescription(ratioAndInterval(*ratio));
     } else {
         m_reach = 0;
     }

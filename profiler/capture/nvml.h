@@ -17,7 +17,7 @@ struct GpuState {
     std::optional<double> memoryUsedBytes; ///< by all processes
     std::optional<double> smClockMhz, memoryClockMhz;
     std::optional<double> powerWatts, temperatureCelsius;
-    std::optional<std::uint64_t> throttling; ///< why the clocks are reduced: bits of throttle_reasons.h; 0 for none
+    std::optional<std::uint64_t> throttling; ///< why the clocks are reduced: bits of throttle:: in nvml_values.h; 0 for none
 };
 
 /// The NVIDIA management library, opened at run time, because machines without a GPU do not have it.

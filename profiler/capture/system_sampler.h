@@ -49,7 +49,7 @@ struct SystemSamplerOptions {
 /// Samples the machine and a process on a separate thread, as counters: load of each core (share), resident memory
 /// (bytes), page faults and context switches (per second), disk reads (bytes per second). For each GPU of the trace, or
 /// else of the machine: utilization, memory, clocks, power, temperature, whether its clocks are throttled, and why
-/// (throttle_reasons.h). Each GPU's PCIe link is stored in the trace's metadata (pcie_link.h), and so is the measured
+/// (nvml_values.h). Each GPU's PCIe link is stored in the trace's metadata (nvml_values.h), and so is the measured
 /// cost of sampling itself ("sampler.cpu_share": share of one core; "sampler.samples").
 class SystemSampler {
 public:

@@ -80,7 +80,7 @@ TEST(Architecture, AnArrowAgainstTheDirectionIsFound)
     EXPECT_THAT(check("advisor/rules/loader_workers.cpp", "#include \"profiler/formats/container/frame.h\"\n"),
                 ElementsAre(HasSubstr("must not depend on")));
     EXPECT_THAT(check("app/terminal/main.cpp", "#include \"profiler/formats/container/trace_reader.h\"\n"), IsEmpty());
-    EXPECT_THAT(check("app/tables/table_value.cpp", "#include \"app/charts/time_axis.h\"\n"),
+    EXPECT_THAT(check("app/tables/table_field.cpp", "#include \"app/charts/time_axis.h\"\n"),
                 ElementsAre(HasSubstr("must not depend on")));
     EXPECT_THAT(check("app/charts/time_axis.h", "#include \"app/services/journal.h\"\n"),
                 ElementsAre(HasSubstr("must not depend on")));

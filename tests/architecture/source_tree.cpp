@@ -102,7 +102,6 @@ const std::vector<Module>& modules()
         {"trainer/plugin/", kTrainerMayInclude},
         {"trainer/precision/", kTrainerMayInclude},
         {"trainer/schedules/", kTrainerMayInclude},
-        {"trainer/schedules/parts/", kTrainerMayInclude},
         {"trainer/session/", kTrainerMayInclude},
         {"trainer/step/", kTrainerMayInclude},
         {"trainer/workloads/", kTrainerMayInclude},
