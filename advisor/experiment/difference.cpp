@@ -1,6 +1,7 @@
 #include "advisor/experiment/difference.h"
 
 #include "advisor/advice.h"
+#include "advisor/evidence/program_facts.h"
 #include "advisor/experiment/losses.h"
 #include "advisor/experiment/statistics.h"
 #include "profiler/analysis/device/activity_scan.h"
@@ -10,6 +11,7 @@
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/steps.h"
+#include "profiler/model/number_text.h"
 #include "trainer/config/training_config.h"
 
 #include <fmt/format.h>
@@ -19,6 +21,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string_view>
@@ -188,9 +191,53 @@ BatchByShapes batchByShapes(const Trace& a, const Trace& b)
     return {};
 }
 
+std::string joined(const std::multiset<std::string>& names)
+{
+    std::string text;
+    for (auto name = names.begin(); name != names.end(); name = names.upper_bound(*name)) {
+        const std::size_t count = names.count(*name);
+        text += (text.empty() ? "" : ", ") + (count > 1 ? fmt::format("{} × ", count) : std::string()) + *name;
+    }
+    return text;
+}
+
+/// The models of a recorded program: "ResNet (11,689,512 parameters)". Empty if none was recorded.
+std::string modelsOf(const ProgramFacts& program)
+{
+    std::multiset<std::string> models;
+    for (const ProgramObject* model : program.ofKind("model"))
+        models.insert(
+            fmt::format("{} ({} parameters)", model->shortName(), countText(model->number("parameters").value_or(0))));
+    return joined(models);
+}
+
+/// Why two recorded programs do different work, by their models and the batch sizes of their loaders; empty: no
+/// difference was found. No value if the models of one are unknown.
+std::optional<Message> differentPrograms(const Trace& a, const Trace& b)
+{
+    const auto programA = programOf(a).facts, programB = programOf(b).facts;
+    const std::string modelsA = programA ? modelsOf(*programA) : std::string();
+    const std::string modelsB = programB ? modelsOf(*programB) : std::string();
+    if (modelsA.empty() || modelsB.empty())
+        return std::nullopt;
+    if (modelsA != modelsB)
+        return message<"diff.not_comparable.models", "The traces have different models: {a} and {b}.">(
+            {{"a", modelsA}, {"b", modelsB}});
+    // 0: unknown
+    const auto batch = [](const ProgramFacts& program) {
+        const ProgramObject* const loader = program.trainingLoader();
+        return loader ? loader->number("batch_size").value_or(0) : 0;
+    };
+    const double batchA = batch(*programA), batchB = batch(*programB);
+    if (batchA > 0 && batchB > 0 && batchA != batchB)
+        return message<"diff.not_comparable.loader_batch", "The loaders have different batch sizes: {a} and {b}.">(
+            {{"a", batchA, countText(batchA)}, {"b", batchB, countText(batchB)}});
+    return Message{};
+}
+
 /// The reason why two traces do not, or may not, do the same work; empty: they do. Compares their kernels; if neither
-/// has any, their operators (with shapes if both record them); if these are missing as well, the model names of the
-/// runs.
+/// has any, their operators (with shapes if both record them); if these are missing as well, the models and loaders of
+/// recorded programs, or the model names of our own runs.
 Message differentWork(const Trace& a, const Trace& b, const ActivityScan& scanA, const ActivityScan& scanB)
 {
     if (!scanA.kernels.empty() || !scanB.kernels.empty()) {
@@ -212,10 +259,12 @@ Message differentWork(const Trace& a, const Trace& b, const ActivityScan& scanA,
                          {{"share", share, shareText(share)}})
                    : Message{};
     }
+    if (std::optional<Message> different = differentPrograms(a, b))
+        return *std::move(different);
     if (a.metadata().contains("workload") && b.metadata().contains("workload"))
         return {};
     return message<"diff.not_comparable.work_unknown", "It is unknown whether the traces do the same work: they have "
-                                                       "no kernels, no common operators and no model name.">();
+                                                       "no kernels, no common operators and no known model.">();
 }
 
 bool isWhole(const Step& step)
@@ -288,16 +337,6 @@ std::multiset<std::string> hardware(const Trace& trace, const ActivityScan& scan
                 used.insert(device.name);
         }
     return used.empty() ? all : used;
-}
-
-std::string joined(const std::multiset<std::string>& names)
-{
-    std::string text;
-    for (auto name = names.begin(); name != names.end(); name = names.upper_bound(*name)) {
-        const std::size_t count = names.count(*name);
-        text += (text.empty() ? "" : ", ") + (count > 1 ? fmt::format("{} × ", count) : std::string()) + *name;
-    }
-    return text;
 }
 
 std::string known(const Trace& trace, std::string_view key)

@@ -213,6 +213,24 @@ TEST(Compare, WhereNothingTellsTheWorkItSaysSo)
     EXPECT_THAT(difference(*bare("meta workload convnet\n"), *bare("meta workload convnet\n")).whyNot, IsEmpty());
 }
 
+TEST(Compare, ModelsAndBatchesOfRecordedProgramsTellTheirWork)
+{
+    const auto program = [](const std::string& model, int parameters, int batch) {
+        return traceFromText(
+            R"(meta program {"schema":1,"objects":[{"id":"model:0","kind":"model","class":")" + model +
+            R"(","parameters":)" + std::to_string(parameters) +
+            R"(},{"id":"loader:0","kind":"loader","role":"training","count":10,"class":"torch.utils.data.DataLoader",)" +
+            R"("settings":{"batch_size":{"value":)" + std::to_string(batch) + R"(,"given":true}}}]})" +
+            "\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend");
+    };
+    const auto why = [](const auto& a, const auto& b) { return difference(*a, *b).whyNot; };
+    const auto trained = program("models.Net", 1200, 32);
+    EXPECT_THAT(why(trained, trained), IsEmpty());
+    EXPECT_THAT(why(trained, program("models.Net", 1300, 32)), ElementsAre(hasId("diff.not_comparable.models")));
+    EXPECT_THAT(why(trained, program("models.Other", 1200, 32)), ElementsAre(hasId("diff.not_comparable.models")));
+    EXPECT_THAT(why(trained, program("models.Net", 1200, 64)), ElementsAre(hasId("diff.not_comparable.loader_batch")));
+}
+
 TEST(Compare, KernelsBesideTheStepsAreNoneOfTheirs)
 {
     const auto gpu = [](const std::string& behind) {
