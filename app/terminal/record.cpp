@@ -497,22 +497,29 @@ fs::path shownPath(const fs::path& path, const fs::path& named)
     return relative.empty() || *relative.begin() == ".." ? path : relative;
 }
 
+/// Where a recording writes.
+struct Output {
+    fs::path trace;  ///< if the command does not start ranks
+    fs::path parts;  ///< the path that the names of the parts extend
+    fs::path folder; ///< receives one trace per rank if the command started several; empty: one trace for all of them
+};
+
 /// Creates the trace from the parts that the command's processes have written.
-/// @param folder  receives one trace per rank if the command started several; empty: one trace for all of them
-RecordReport collected(const RecordOptions& options, const fs::path& trace, const fs::path& folder,
-                       const std::set<fs::path>& before, const CommandEnd& end, const MachineSamples& samples)
+RecordReport collected(const RecordOptions& options, const Output& output, const std::set<fs::path>& before,
+                       const CommandEnd& end, const MachineSamples& samples)
 {
+    const fs::path& folder = output.folder;
     const auto isMachine = [&](const capture::TracePart& part) { return part.path == samples.part(); };
     waitForOrphans();
     std::vector<fs::path> written;
-    for (const auto& part : newParts(trace, before, samples.part()))
+    for (const auto& part : newParts(output.parts, before, samples.part()))
         written.push_back(part.path);
     const std::vector<fs::path> running = waitForWriters(std::move(written), kWaitForOthers);
-    std::vector<Message> said = takeNotes(trace);
+    std::vector<Message> said = takeNotes(output.parts);
     const UnchosenRanks unchosen = takeUnchosen(said);
-    if (auto hang = takeHang(options, trace))
+    if (auto hang = takeHang(options, output.parts))
         said.push_back(std::move(*hang));
-    const auto parts = newParts(trace, before, samples.part());
+    const auto parts = newParts(output.parts, before, samples.part());
     if (parts.empty() || isMachine(parts.front())) {
         capture::removeParts(parts);
         return failed(nothingRecorded(options, samples.trouble(), said, unchosen), end);
@@ -539,18 +546,18 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
     std::error_code notCreated;
     if (!ranks.empty())
         fs::create_directories(folder, notCreated); // writing the traces reports an error
-    auto collected = ranks.empty()
-                         ? capture::collectParts(
-                               parts, {.trace = trace, .mainProcess = end.pid, .metadata = metadata, .notes = said})
-                         : collectRanks(ranks, {.folder = folder,
-                                                .metadata = metadata,
-                                                .notes = said,
-                                                .command = runner::commandLine(options.command),
-                                                .directory = workingDirectory(),
-                                                .steps = options.steps,
-                                                .unrecorded = rankText(unchosen.ranks),
-                                                .maxBytes = maxBytes(options),
-                                                .end = end});
+    auto collected =
+        ranks.empty() ? capture::collectParts(
+                            parts, {.trace = output.trace, .mainProcess = end.pid, .metadata = metadata, .notes = said})
+                      : collectRanks(ranks, {.folder = folder,
+                                             .metadata = metadata,
+                                             .notes = said,
+                                             .command = runner::commandLine(options.command),
+                                             .directory = workingDirectory(),
+                                             .steps = options.steps,
+                                             .unrecorded = rankText(unchosen.ranks),
+                                             .maxBytes = maxBytes(options),
+                                             .end = end});
     if (!collected) {
         Error error = collected.error();
         error.hint += (error.hint.empty() ? "" : "; ") + std::string("the recording of each process is in ") +
@@ -566,7 +573,8 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
     if (ranks.empty())
         capture::removeParts(parts);
     collected->processes -= isMachine(parts.back()) ? 1 : 0;
-    return {end, std::move(*collected), {}, shownPath(ranks.empty() ? trace : folder, options.trace), ranks.size()};
+    return {
+        end, std::move(*collected), {}, shownPath(ranks.empty() ? output.trace : folder, options.trace), ranks.size()};
 }
 
 /// Locks the trace, so that two recordings cannot mix their parts in one file.
@@ -625,29 +633,31 @@ RecordReport recorded(const RecordOptions& options, bool isNamed)
     const auto trace = checkedOutput(wanted);
     if (!trace)
         return failed(trace.error());
-    const fs::path folder = isFolder ? trace->parent_path() : isNamed ? fs::path() : rankFolder(*trace);
+    Output output{*trace, *trace, isFolder ? trace->parent_path() : isNamed ? fs::path() : rankFolder(*trace)};
+    if (isFolder) // which the machines of a job may share
+        output.parts.replace_filename(fmt::format("{}@{}.sstrace", trace->stem().string(), profiler::os::hostName()));
     if (auto problem = launchProblem(options))
         return failed(std::move(*problem));
-    const auto lock = lockTrace(*trace);
+    const auto lock = lockTrace(output.parts);
     if (!lock)
         return failed(lock.error());
     setEnvironment(options.environment);
-    takeNotes(*trace); // removes notes of an earlier recording that was killed
-    static_cast<void>(takeHang(options, *trace));
+    takeNotes(output.parts); // removes notes of an earlier recording that was killed
+    static_cast<void>(takeHang(options, output.parts));
     const profiler::TimeRange window = windowOf(options);
-    const auto variables = variablesFor(options, *trace, window);
+    const auto variables = variablesFor(options, output.parts, window);
     if (!variables)
         return failed(variables.error());
     std::set<fs::path> before;
-    for (const auto& part : capture::findParts(*trace))
+    for (const auto& part : capture::findParts(output.parts))
         before.insert(part.path);
     MachineSamples samples;
     const auto end = runCommand(options.command, *variables,
-                                [&](profiler::os::ProcessId command) { samples.start(*trace, command, window); });
+                                [&](profiler::os::ProcessId command) { samples.start(output.parts, command, window); });
     if (!end)
         return failed(end.error());
     samples.end();
-    return collected(options, *trace, folder, before, *end, samples);
+    return collected(options, output, before, *end, samples);
 }
 
 } // namespace

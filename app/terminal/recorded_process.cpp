@@ -177,6 +177,50 @@ std::vector<std::pair<std::string, std::string>> traceMetadata(const std::map<st
     return found;
 }
 
+/// Adds to the manifest of this machine's ranks the ranks that other machines of the job have recorded into the folder.
+void addOtherMachines(Json& manifest, const Json& written)
+{
+    if (!written.is_object() || written.value("world_size", Json()) != manifest["world_size"])
+        return;
+    std::map<std::int64_t, Json> rows;
+    for (const Json& row : manifest["ranks"])
+        rows[row["rank"].get<std::int64_t>()] = row;
+    const std::size_t own = rows.size();
+    if (const auto ranks = written.find("ranks"); ranks != written.end() && ranks->is_array())
+        for (const Json& row : *ranks)
+            if (row.is_object() && row.value("rank", Json()).is_number_integer())
+                rows.emplace(row["rank"].get<std::int64_t>(), row);
+    if (rows.size() == own)
+        return; // an earlier recording of the same ranks
+    manifest["ranks"] = Json::array();
+    for (auto& [rank, row] : rows)
+        manifest["ranks"].push_back(std::move(row));
+    if (const Json status = written.value("exit_status", Json()); status.is_number_integer() && status != 0) {
+        manifest["exit_status"] = status;
+        manifest["ended"] = written.value("ended", Json());
+    }
+}
+
+/// Several machines of a job may write the file at the same time.
+bool writeManifest(const fs::path& path, Json manifest)
+{
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    const auto acquire = [&] { return profiler::os::LockFile::acquire(path.string() + ".lock"); };
+    auto lock = acquire();
+    // A file system without locks gives another error.
+    while (!lock && errno == EAGAIN && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        if (auto next = acquire())
+            lock.emplace(std::move(*next));
+    }
+    std::ifstream before(path);
+    addOtherMachines(manifest, Json::parse(before, nullptr, false));
+    std::ofstream file(path, std::ios::trunc);
+    file << jsonText(manifest) << '\n';
+    file.close();
+    return file.good();
+}
+
 } // namespace
 
 std::map<std::int64_t, RankParts> partsByRank(const std::vector<capture::TracePart>& parts, std::size_t least)
@@ -195,7 +239,12 @@ std::map<std::int64_t, RankParts> partsByRank(const std::vector<capture::TracePa
         if (own.metadata.empty())
             own.metadata = std::move(metadata);
     }
-    if (ranks.size() < least || ranks.empty())
+    // One rank on this machine may be one of a job on several.
+    const auto isOfAJob = [](const RankParts& rank) {
+        const auto size = rank.metadata.find(capture::rank_key::kWorldSize);
+        return size != rank.metadata.end() && size->second != "1";
+    };
+    if (ranks.empty() || (ranks.size() < least && !isOfAJob(ranks.begin()->second)))
         return {};
     RankParts& lowest = ranks.begin()->second;
     lowest.parts.insert(lowest.parts.end(), others.begin(), others.end());
@@ -243,20 +292,17 @@ profiler::Result<capture::Collected> collectRanks(const std::map<std::int64_t, R
         return tl::unexpected(*error);
     const auto& first = ranks.begin()->second.metadata;
     const auto size = first.find(capture::rank_key::kWorldSize);
-    const Json manifest = {{"schema", 1},
-                           {"command", options.command},
-                           {"directory", options.directory},
-                           {"world_size", size == first.end() ? Json(nullptr) : Json(std::stoll(size->second))},
-                           {"ranks", rows},
-                           {"unrecorded_ranks", textOrNull(options.unrecorded)},
-                           {"steps", textOrNull(options.steps)},
-                           {"max_bytes", options.maxBytes > 0 ? Json(options.maxBytes) : Json(nullptr)},
-                           {"exit_status", options.end.shellStatus()},
-                           {"ended", options.end.text()}};
-    std::ofstream file(options.folder / profiler::job::kManifest, std::ios::trunc);
-    file << jsonText(manifest) << '\n';
-    file.close();
-    if (!file)
+    Json manifest = {{"schema", 1},
+                     {"command", options.command},
+                     {"directory", options.directory},
+                     {"world_size", size == first.end() ? Json(nullptr) : Json(std::stoll(size->second))},
+                     {"ranks", rows},
+                     {"unrecorded_ranks", textOrNull(options.unrecorded)},
+                     {"steps", textOrNull(options.steps)},
+                     {"max_bytes", options.maxBytes > 0 ? Json(options.maxBytes) : Json(nullptr)},
+                     {"exit_status", options.end.shellStatus()},
+                     {"ended", options.end.text()}};
+    if (!writeManifest(options.folder / profiler::job::kManifest, std::move(manifest)))
         all.notes.push_back(profiler::message<"record.manifest", "the manifest could not be written: {file}">(
             {{"file", (options.folder / profiler::job::kManifest).string()}}));
     return all;

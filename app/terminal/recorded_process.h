@@ -58,7 +58,8 @@ struct RankParts {
     std::map<std::string, std::string> metadata; ///< of the first one
 };
 /// Parts by rank. Those of processes without a rank, such as the launcher and the samples of the machine, are with the
-/// lowest rank. Empty if fewer than `least` ranks have parts: the command did not start several ranks.
+/// lowest rank. Empty if fewer than `least` ranks have parts and the job has no others: the command did not start
+/// ranks.
 std::map<std::int64_t, RankParts> partsByRank(const std::vector<profiler::capture::TracePart>& parts,
                                               std::size_t least = 2);
 
@@ -72,8 +73,9 @@ struct RankFilesOptions {
     std::uint64_t maxBytes = 0; ///< of a rank; 0: no limit
     CommandEnd end;
 };
-/// Writes rank0.sstrace, rank1.sstrace … and job.json into the folder. The trace of a rank that cannot be written
-/// becomes a note, and its parts stay; fails if none can be written.
+/// Writes rank0.sstrace, rank1.sstrace … and job.json into the folder. If other machines of the job recorded into the
+/// same folder, job.json lists their ranks as well. The trace of a rank that cannot be written becomes a note, and its
+/// parts stay; fails if none can be written.
 profiler::Result<profiler::capture::Collected> collectRanks(const std::map<std::int64_t, RankParts>& ranks,
                                                             const RankFilesOptions& options);
 

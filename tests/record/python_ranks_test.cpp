@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <sstream>
 
 // Real jobs: torchrun with Gloo.
 namespace record_test {
@@ -58,6 +59,44 @@ TEST(RecordTorchrun, FourRanksHaveFourTraces)
     EXPECT_EQ(summary["ranks"].size(), 4U);
     EXPECT_EQ(summary["job"]["world_size"], 4);
     EXPECT_GE(summary["job"]["matched"], 10); // each of 30 steps has a collective
+}
+
+// Two machines: each has its own network, name and monotonic clock; they share the folder, and record into it.
+TEST(RecordTorchrun, TwoMachinesRecordOneJobIntoASharedFolder)
+{
+    const Folder folder;
+    const std::string machines =
+        "set -e\nmount -t tmpfs tmpfs /run\nfor M in 1 2; do ip netns add m$M; ip -n m$M link set lo up; done\n"
+        "ip link add v1 netns m1 type veth peer name v2 netns m2\n"
+        "for M in 1 2; do ip -n m$M addr add 10.77.0.$M/24 dev v$M; ip -n m$M link set v$M up; done\n"
+        "for M in 1 2; do export M; ip netns exec m$M unshare --uts --time --monotonic $(((M - 1) * 86400)) "
+        "sh -c 'hostname machine$M; GLOO_SOCKET_IFNAME=v$M exec " +
+        std::string(STEPSCOPE_CLI) + " record --ops -o " + (folder / "job").string() + "/ -- " + PYTHON_WITH_TORCH +
+        " -m torch.distributed.run --nnodes 2 --node-rank $((M - 1)) --nproc-per-node 1 --master-addr 10.77.0.1 " +
+        SCRIPTS + "/ranks_train.py 1' > " + (folder / "said").string() + "$M 2>&1 & done\nwait\n";
+    const std::string own = "unshare --user --map-root-user --net --mount ";
+    if (shell(folder, own + "sh -c 'mount -t tmpfs tmpfs /run && ip netns add m1 && ip netns exec m1 unshare --uts "
+                            "--time true'")
+            .status != 0)
+        GTEST_SKIP() << "namespaces for the network and the clock are not allowed here";
+    const Ended ended = shell(folder, own + "sh '" + folder.write("machines.sh", machines).string() + "'");
+    std::ostringstream said;
+    for (const char* name : {"said1", "said2"})
+        said << std::ifstream(folder / name).rdbuf();
+    ASSERT_EQ(ended.status, 0) << ended.err << said.str();
+
+    std::ifstream file(folder / "job/job.json");
+    const auto manifest = nlohmann::json::parse(file, nullptr, false);
+    ASSERT_EQ(manifest["ranks"].size(), 2U) << manifest << said.str();
+    EXPECT_EQ(manifest["ranks"][1]["host"], "machine2");
+    const auto summary = summaryOf(folder, "job");
+    ASSERT_EQ(summary["ranks"].size(), 2U);
+    EXPECT_EQ(summary["ranks"][0]["host"], "machine1");
+    EXPECT_EQ(summary["job"]["clock"]["method"], "collectives");
+    EXPECT_GE(summary["job"]["matched"], 10);
+    ASSERT_FALSE(summary["job"]["stragglers"].empty()) << summary["job"];
+    EXPECT_EQ(summary["job"]["stragglers"][0]["rank"], 1);
+    EXPECT_EQ(summary["job"]["stragglers"][0]["cause"], "slow_host");
 }
 
 TEST(RecordTorchrun, AllRanksRecordTheSameSteps)
