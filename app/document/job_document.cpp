@@ -1,6 +1,7 @@
 #include "app/document/job_document.h"
 
 #include "app/document/trace_document.h"
+#include "app/document/trace_files.h"
 #include "app/look/display_text.h"
 #include "app/services/notices.h"
 #include "profiler/job/rank_merge.h"
@@ -76,6 +77,7 @@ JobDocument::JobDocument(Notices* notices, TraceDocument* document) : m_notices(
         if (share == 0 && m_loading && m_document->isLoading()) {
             m_work.cancel();
             m_loading = false; // the document reports its own progress from now on
+            showEarlier();
         }
     });
 }
@@ -99,7 +101,8 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
     }
     const QString what = tr("The job cannot be opened: %1.");
     m_work.start(
-        [this, absolute, what](const std::stop_token& stop, const Background::Post& post) {
+        [this, absolute, what, previewAfter = previewDelay(profiler::job::JobOptions().previewAfter)](
+            const std::stop_token& stop, const Background::Post& post) {
             auto files = profiler::job::findJobFiles(absolute);
             if (!files) {
                 post([this, what, error = files.error()] { fail(what, error); });
@@ -115,16 +118,28 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
                 });
             };
             report(0);
+            const fs::path folder = folderOf(absolute.front());
             profiler::job::JobOptions options;
             options.stop = stop;
             options.progress = report;
+            options.previewAfter = previewAfter;
+            options.preview = [this, &post, folder](profiler::job::Job part) {
+                post([this, folder, read = std::make_shared<const profiler::job::Job>(std::move(part))] {
+                    showPart(read, folder);
+                });
+            };
             auto job = profiler::job::openJob(std::move(*files), options);
             if (!job) {
                 post([this, what, error = job.error()] { fail(what, error); });
                 return;
             }
-            post([this, folder = folderOf(absolute.front()),
-                  opened = std::make_shared<const profiler::job::Job>(std::move(*job))] { take(opened, folder); });
+            std::error_code failed;
+            const bool isFolder = absolute.size() == 1 && fs::is_directory(absolute.front(), failed);
+            post([this, folder, isFolder, opened = std::make_shared<const profiler::job::Job>(std::move(*job))] {
+                take(opened, folder);
+                if (isFolder && !isSampleFile(folder))
+                    addRecentTrace(asQString(folder.string()));
+            });
         },
         [this, what](const profiler::Error& error) { fail(what, error); });
 }
@@ -140,37 +155,68 @@ void JobDocument::cancelLoading()
     if (!m_loading)
         return;
     m_work.cancel();
+    showEarlier();
     finishLoading();
     emit timelineChanged();
 }
 
 void JobDocument::fail(const QString& what, const profiler::Error& error)
 {
+    showEarlier();
     finishLoading();
     emit timelineChanged();
     emit m_notices->noticed(what.arg(asQString(error.what.text)), detailOf(error), true);
 }
 
-void JobDocument::take(const std::shared_ptr<const profiler::job::Job>& job, const fs::path& folder)
+/// Shows the job, with the rank that delays the others most.
+void JobDocument::show(const std::shared_ptr<const profiler::job::Job>& job, const fs::path& folder)
 {
-    finishLoading();
-    m_job = job;
-    m_folder = folder;
-    m_title = nameOf(folder);
-    m_timeline = JobTimeline::OneRank;
-    m_rank = job->analysis.slowest.value_or(0);
-    m_step = worstStep(job->analysis.ranks[*m_rank]);
+    m_shown = {.job = job,
+               .title = nameOf(folder),
+               .folder = folder,
+               .rank = job->analysis.slowest.value_or(0),
+               .step = std::nullopt};
+    m_shown.step = worstStep(job->analysis.ranks[*m_shown.rank]);
     emit changed();
     emit selectionChanged();
     emit timelineChanged();
-    emit opened();
+}
+
+void JobDocument::showPart(const std::shared_ptr<const profiler::job::Job>& part, const fs::path& folder)
+{
+    const bool isFirst = !m_earlier;
+    if (isFirst)
+        m_earlier = m_shown;
+    show(part, folder);
+    if (isFirst)
+        emit opened();
+}
+
+/// Undoes showPart().
+void JobDocument::showEarlier()
+{
+    if (!m_earlier)
+        return;
+    m_shown = *std::exchange(m_earlier, std::nullopt);
+    emit changed();
+    emit selectionChanged();
+    emit timelineChanged();
+}
+
+void JobDocument::take(const std::shared_ptr<const profiler::job::Job>& job, const fs::path& folder)
+{
+    const bool isNew = !std::exchange(m_earlier, std::nullopt);
+    finishLoading();
+    show(job, folder);
+    if (isNew)
+        emit opened();
     openSelected();
     reportExcluded(); // last: to open a trace removes earlier notices
 }
 
 void JobDocument::reportExcluded()
 {
-    const profiler::job::Job& job = *m_job;
+    const profiler::job::Job& job = *m_shown.job;
     if (job.excluded.empty() && job.missing.empty())
         return;
     QStringList names, details;
@@ -195,37 +241,37 @@ void JobDocument::reportExcluded()
 
 void JobDocument::select(std::size_t rank, std::optional<std::size_t> step)
 {
-    if (!m_job || rank >= m_job->ranks.size() || (step && *step >= m_job->analysis.steps.size()))
+    if (!m_shown.job || rank >= m_shown.job->ranks.size() || (step && *step >= m_shown.job->analysis.steps.size()))
         return;
-    const auto before = std::pair(m_rank, m_step);
-    m_rank = rank;
+    const auto before = std::pair(m_shown.rank, m_shown.step);
+    m_shown.rank = rank;
     if (step)
-        m_step = step;
-    if (before != std::pair(m_rank, m_step))
+        m_shown.step = step;
+    if (before != std::pair(m_shown.rank, m_shown.step))
         emit selectionChanged();
 }
 
 void JobDocument::openSelected()
 {
-    if (!m_job || !m_rank)
+    if (!m_shown.job || !m_shown.rank || m_earlier)
         return;
-    if (m_timeline != JobTimeline::OneRank) {
-        if (std::find(m_merged.begin(), m_merged.end(), *m_rank) != m_merged.end())
+    if (m_shown.timeline != JobTimeline::OneRank) {
+        if (std::find(m_merged.begin(), m_merged.end(), *m_shown.rank) != m_merged.end())
             goToMerged();
         else
             setTimeline(JobTimeline::OneRank);
         return;
     }
-    m_target = Target{.file = m_job->files.files[m_job->fileOf[*m_rank]], .rank = {}, .step = {}};
+    m_target = Target{.file = m_shown.job->files.files[m_shown.job->fileOf[*m_shown.rank]], .rank = {}, .step = {}};
     // Only the ranks of a single file have the numbers that they have in it.
-    if (m_job->files.files.size() == 1 && m_job->ranks.size() > 1)
-        m_target->rank = m_job->ranks[*m_rank].rank;
-    if (m_step)
-        m_target->step = m_job->analysis.steps[*m_step];
+    if (m_shown.job->files.files.size() == 1 && m_shown.job->ranks.size() > 1)
+        m_target->rank = m_shown.job->ranks[*m_shown.rank].rank;
+    if (m_shown.step)
+        m_target->step = m_shown.job->analysis.steps[*m_shown.step];
     if (m_document->path() == m_target->file && !m_document->isLoading() && !m_document->isPartial())
         goToTarget();
     else
-        m_document->openTrace(m_target->file);
+        m_document->openTrace(m_target->file, false);
 }
 
 /// Shows the step when the trace is complete, and its steps are known.
@@ -255,17 +301,17 @@ void JobDocument::goToTarget()
 /// Shows the selected step in the band of the selected rank.
 void JobDocument::goToMerged()
 {
-    const profiler::analysis::RankDigest& rank = m_job->ranks[*m_rank];
-    const profiler::analysis::RankClock& clock = m_job->analysis.clock.ranks[*m_rank];
+    const profiler::analysis::RankDigest& rank = m_shown.job->ranks[*m_shown.rank];
+    const profiler::analysis::RankClock& clock = m_shown.job->analysis.clock.ranks[*m_shown.rank];
     const auto step = std::find_if(rank.steps.begin(), rank.steps.end(), [&](const auto& one) {
-        return m_step && one.index == m_job->analysis.steps[*m_step];
+        return m_shown.step && one.index == m_shown.job->analysis.steps[*m_shown.step];
     });
     if (step == rank.steps.end())
         return;
     const profiler::TimeRange range{clock(step->range.begin), clock(step->range.end)};
     const auto trace = m_document->trace();
     if (!trace->range().overlaps(range)) // only a part of the steps is shown
-        return merge(m_timeline);
+        return merge(m_shown.timeline);
     const std::string name = profiler::job::mergedName(rank);
     std::optional<profiler::TrackId> band;
     std::optional<profiler::SliceId> mark;
@@ -291,7 +337,7 @@ void JobDocument::goToMerged()
 /// The ranks that are shown together, from top to bottom.
 std::vector<std::size_t> JobDocument::ranksFor(JobTimeline timeline) const
 {
-    const profiler::job::Job& job = *m_job;
+    const profiler::job::Job& job = *m_shown.job;
     std::vector<std::size_t> ranks(job.ranks.size());
     std::iota(ranks.begin(), ranks.end(), std::size_t{0});
     const auto later = [&](std::size_t a, std::size_t b) {
@@ -311,14 +357,14 @@ std::vector<std::size_t> JobDocument::ranksFor(JobTimeline timeline) const
 
 void JobDocument::setTimeline(JobTimeline timeline)
 {
-    if (!m_job || timeline == m_timeline || m_loading) {
+    if (!m_shown.job || timeline == m_shown.timeline || m_loading) {
         emit timelineChanged();
         return;
     }
     emit m_notices->outdated();
     // A file with all ranks needs no merging.
-    if (timeline == JobTimeline::OneRank || m_job->files.files.size() == 1) {
-        m_timeline = JobTimeline::OneRank;
+    if (timeline == JobTimeline::OneRank || m_shown.job->files.files.size() == 1) {
+        m_shown.timeline = JobTimeline::OneRank;
         emit timelineChanged();
         openSelected();
         return;
@@ -334,8 +380,8 @@ void JobDocument::merge(JobTimeline timeline)
     emit loading(tr("Reading the ranks"), 0);
     const QString what = tr("The ranks cannot be shown together: %1.");
     m_work.start(
-        [this, job = m_job, ranks = ranksFor(timeline), step = m_step, timeline, what](const std::stop_token& stop,
-                                                                                       const Background::Post& post) {
+        [this, job = m_shown.job, ranks = ranksFor(timeline), step = m_shown.step, timeline,
+         what](const std::stop_token& stop, const Background::Post& post) {
             profiler::job::MergeOptions options;
             options.step = step;
             options.stop = stop;
@@ -363,36 +409,36 @@ void JobDocument::takeMerged(const std::shared_ptr<const profiler::Trace>& trace
                              std::vector<std::size_t> ranks)
 {
     finishLoading();
-    m_timeline = timeline; // before the document shows it
+    m_shown.timeline = timeline; // before the document shows it
     m_merged = std::move(ranks);
     m_target.reset();
-    m_document->showTrace(trace, tr("%1 ranks").arg(m_merged.size()), m_folder);
+    m_document->showTrace(trace, tr("%1 ranks").arg(m_merged.size()), m_shown.folder);
     emit timelineChanged();
     openSelected();
-    if (m_merged.size() < m_job->ranks.size())
+    if (m_merged.size() < m_shown.job->ranks.size())
         emit m_notices->noticed(
-            tr("The timeline shows the %1 latest of %2 ranks.").arg(m_merged.size()).arg(m_job->ranks.size()), {},
+            tr("The timeline shows the %1 latest of %2 ranks.").arg(m_merged.size()).arg(m_shown.job->ranks.size()), {},
             false);
 }
 
 void JobDocument::followDocument()
 {
-    if (!m_job || (m_timeline != JobTimeline::OneRank && m_document->path() == m_folder))
+    if (!m_shown.job || (m_shown.timeline != JobTimeline::OneRank && m_document->path() == m_shown.folder))
         return;
-    const auto& files = m_job->files.files;
+    const auto& files = m_shown.job->files.files;
     if (std::find(files.begin(), files.end(), m_document->path()) == files.end())
         close();
-    else if (std::exchange(m_timeline, JobTimeline::OneRank) != JobTimeline::OneRank)
+    else if (std::exchange(m_shown.timeline, JobTimeline::OneRank) != JobTimeline::OneRank)
         emit timelineChanged();
 }
 
 void JobDocument::close()
 {
-    m_job.reset();
-    m_title.clear();
-    m_timeline = JobTimeline::OneRank;
-    m_rank.reset();
-    m_step.reset();
+    m_shown.job.reset();
+    m_shown.title.clear();
+    m_shown.timeline = JobTimeline::OneRank;
+    m_shown.rank.reset();
+    m_shown.step.reset();
     m_target.reset();
     emit changed();
     emit selectionChanged();

@@ -40,38 +40,39 @@ public:
 
     /// Opens the traces in folders, files and patterns as one job, selects the rank that delays the others most, and
     /// opens its trace. Files that are no usable trace of the job are named in a notice. If there is no job in the
-    /// inputs, a notice says why, and nothing else changes.
+    /// inputs, a notice says why, and nothing else changes. While files are read, job() is that of the ranks read so
+    /// far.
     void open(const std::vector<std::filesystem::path>& inputs);
     /// Cancels open(); the earlier job stays.
     void cancelLoading();
     [[nodiscard]] bool isLoading() const { return m_loading; }
 
     /// Null: no job is open.
-    [[nodiscard]] const std::shared_ptr<const profiler::job::Job>& job() const { return m_job; }
-    [[nodiscard]] bool isOpen() const { return m_job != nullptr; }
+    [[nodiscard]] const std::shared_ptr<const profiler::job::Job>& job() const { return m_shown.job; }
+    [[nodiscard]] bool isOpen() const { return m_shown.job != nullptr; }
     /// Name of the folder.
-    [[nodiscard]] const QString& title() const { return m_title; }
+    [[nodiscard]] const QString& title() const { return m_shown.title; }
 
     /// The selected rank, as an index into Job::ranks; empty only without a job.
-    [[nodiscard]] std::optional<std::size_t> rank() const { return m_rank; }
+    [[nodiscard]] std::optional<std::size_t> rank() const { return m_shown.rank; }
     /// The selected step, as an index into JobAnalysis::steps; empty if the ranks have no steps in common.
-    [[nodiscard]] std::optional<std::size_t> step() const { return m_step; }
+    [[nodiscard]] std::optional<std::size_t> step() const { return m_shown.step; }
     /// @param step  empty: the selected step stays
     void select(std::size_t rank, std::optional<std::size_t> step = {});
     /// Shows the selected step of the selected rank in the document: opens the rank's trace, unless the document shows
-    /// all ranks.
+    /// all ranks. No effect while files are read.
     void openSelected();
 
     /// Whether the document shows one rank, or several and in which order.
-    [[nodiscard]] JobTimeline timeline() const { return m_timeline; }
+    [[nodiscard]] JobTimeline timeline() const { return m_shown.timeline; }
     /// Opens the selected rank, or reads the ranks again and shows them together: the latest ones if there are more
     /// than kMostMerged. Until they are read, and if that fails or is cancelled, timeline() stays.
     void setTimeline(JobTimeline timeline);
 
 signals:
     void loading(const QString& what, double share); ///< share 1: finished
-    void opened();                                   ///< another job was opened; changed() came before
-    void changed();                                  ///< a job was opened or closed
+    void opened();  ///< another job is shown, perhaps not all of its ranks; changed() came before
+    void changed(); ///< job()
     void selectionChanged();
     void timelineChanged(); ///< also when setTimeline() has no effect
 
@@ -83,8 +84,20 @@ private:
         std::optional<std::int64_t> step; ///< number
     };
 
+    /// What is on screen.
+    struct Shown {
+        std::shared_ptr<const profiler::job::Job> job;
+        QString title;
+        std::filesystem::path folder; ///< stands for the merged ranks
+        JobTimeline timeline = JobTimeline::OneRank;
+        std::optional<std::size_t> rank, step;
+    };
+
     void fail(const QString& what, const profiler::Error& error);
     void finishLoading();
+    void show(const std::shared_ptr<const profiler::job::Job>& job, const std::filesystem::path& folder);
+    void showPart(const std::shared_ptr<const profiler::job::Job>& part, const std::filesystem::path& folder);
+    void showEarlier();
     void take(const std::shared_ptr<const profiler::job::Job>& job, const std::filesystem::path& folder);
     void reportExcluded();
     [[nodiscard]] std::vector<std::size_t> ranksFor(JobTimeline timeline) const;
@@ -98,12 +111,9 @@ private:
 
     Notices* m_notices;
     TraceDocument* m_document;
-    std::shared_ptr<const profiler::job::Job> m_job;
-    QString m_title;
-    std::filesystem::path m_folder; ///< stands for the merged ranks
-    JobTimeline m_timeline = JobTimeline::OneRank;
+    Shown m_shown;
+    std::optional<Shown> m_earlier;    ///< before a part of a job was shown
     std::vector<std::size_t> m_merged; ///< the ranks that the document shows, if not one
-    std::optional<std::size_t> m_rank, m_step;
     std::optional<Target> m_target;
     bool m_loading = false;
     Background m_work{this};

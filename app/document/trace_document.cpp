@@ -216,13 +216,15 @@ void TraceDocument::setRank(std::optional<std::int64_t> number)
     analyse();
 }
 
-void TraceDocument::openTrace(const std::filesystem::path& path)
+void TraceDocument::openTrace(const std::filesystem::path& path, bool isRecent)
 {
+    m_isRecent = isRecent;
     load(path, TraceLoader::Expect::Trace);
 }
 
 void TraceDocument::openFile(const std::filesystem::path& path)
 {
+    m_isRecent = true;
     load(path, TraceLoader::Expect::TraceOrConfiguration);
 }
 
@@ -375,7 +377,7 @@ void TraceDocument::showLoaded(const std::filesystem::path& path, std::shared_pt
     // Traces of other tools have no configuration; the user's stays.
     if (m_configuration)
         emit configurationFound(*m_configuration, tr("configuration of %1").arg(title));
-    if (!m_runs->contains(path) && !isSampleFile(path))
+    if (m_isRecent && !m_runs->contains(path) && !isSampleFile(path))
         addRecentTrace(asQString(path.string()));
     emit traceOpened();
 }

@@ -75,7 +75,8 @@ public:
     void setRank(std::optional<std::int64_t> number);
 
     /// Opens a trace of any format, recognized by its content. Shows a preview while a large file loads.
-    void openTrace(const std::filesystem::path& path);
+    /// @param isRecent  it will be listed among the recent traces; not so the ranks of a job
+    void openTrace(const std::filesystem::path& path, bool isRecent = true);
     /// The same, or reads the configuration in the file; see configurationRead().
     void openFile(const std::filesystem::path& path);
     /// Shows a complete trace that is in memory: the merged ranks of a job.
@@ -166,6 +167,7 @@ private:
     QString m_recordingTitle;                           ///< of the recorded program
     bool m_showingRecording = false;                    ///< the trace is a preview of the recording
     bool m_previewing = false;                          ///< the trace is a preview of the file being read
+    bool m_isRecent = true;                             ///< openTrace()
     bool m_isPart = false;                              ///< only part of the file was read, and reading has ended
     mutable Selection m_selection;
     std::optional<profiler::Slice> m_selected; ///< the selected slice at the time of selection

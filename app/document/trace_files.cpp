@@ -21,6 +21,7 @@ namespace app {
 
 namespace {
 
+constexpr auto kPreviewAfter = "loading/previewAfterMs"; // milliseconds
 constexpr auto kRecentKey = "traces/recent";
 constexpr int kMostRecent = 10;
 constexpr qint64 kLargestConfiguration = 1 << 20;
@@ -108,6 +109,11 @@ bool looksLikeConfiguration(const std::filesystem::path& path)
     return content.startsWith('{') && !content.contains("\"traceEvents\"");
 }
 
+std::chrono::milliseconds previewDelay(std::chrono::milliseconds usually)
+{
+    return std::chrono::milliseconds(QSettings().value(kPreviewAfter, qlonglong{usually.count()}).toLongLong());
+}
+
 QStringList recentTraces()
 {
     return QSettings().value(kRecentKey).toStringList();
@@ -170,10 +176,7 @@ bool isSampleFile(const std::filesystem::path& file)
 void TraceLoader::load(const std::filesystem::path& path, Expect expect)
 {
     m_running = true;
-    const std::chrono::milliseconds previewAfter(
-        QSettings()
-            .value(kPreviewAfter, qlonglong{profiler::formats::ReadOptions().previewAfter.count()})
-            .toLongLong());
+    const std::chrono::milliseconds previewAfter = previewDelay(profiler::formats::ReadOptions().previewAfter);
     m_thread.start(
         [this, path, previewAfter, expect](const std::stop_token& stop, const Background::Post& post) {
             if (expect == Expect::TraceOrConfiguration && looksLikeConfiguration(path)) {

@@ -8,6 +8,7 @@
 #include <QObject>
 #include <QString>
 #include <QStringList>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -32,7 +33,10 @@ QList<TraceFileKind> writableTraceKinds();
 /// call on the GUI thread.
 bool looksLikeConfiguration(const std::filesystem::path& path);
 
-/// Recently opened trace files, newest first; stored in the user's settings.
+/// Time after which a preview of a long load is shown: a hidden setting of the user, otherwise `usually`.
+std::chrono::milliseconds previewDelay(std::chrono::milliseconds usually);
+
+/// Recently opened trace files and folders of jobs, newest first; stored in the user's settings.
 QStringList recentTraces();
 void addRecentTrace(const QString& path);
 void forgetRecentTraces();
@@ -56,9 +60,6 @@ bool isSampleFile(const std::filesystem::path& file);
 class TraceLoader : public QObject {
     Q_OBJECT
 public:
-    /// Setting: time in ms after which a preview of the file is shown; default 250.
-    static constexpr const char* kPreviewAfter = "loading/previewAfterMs";
-
     explicit TraceLoader(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
 
     /// The accepted kinds of files.

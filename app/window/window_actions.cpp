@@ -171,7 +171,7 @@ void WindowActions::makeMenus()
     QMenuBar* bar = m_window->menuBar();
     QMenu* file = bar->addMenu(tr("&File"));
     file->addAction(m_actions.openTrace);
-    m_recentMenu = file->addMenu(tr("Open &recent trace"));
+    m_recentMenu = file->addMenu(tr("Open &recent trace or job"));
     m_recentMenu->setObjectName("recentTraces");
     connect(file, &QMenu::aboutToShow, this, &WindowActions::fillRecentMenu);
     file->addActions({m_actions.openJob, m_actions.openBeside, m_actions.closeBeside});
@@ -366,12 +366,18 @@ void WindowActions::fillRecentMenu()
     for (const QString& file : recent) {
         const QFileInfo info(file);
         QString text = info.fileName();
-        if (!info.isFile())
+        if (!info.exists())
             text = tr("%1 (missing)").arg(text);
-        QAction* action = m_recentMenu->addAction(text.replace('&', "&&"), this,
-                                                  [this, file] { m_bench->document.openFile(file.toStdString()); });
+        else if (info.isDir())
+            text = tr("%1 (job)").arg(text);
+        QAction* action = m_recentMenu->addAction(text.replace('&', "&&"), this, [this, file, isJob = info.isDir()] {
+            if (isJob)
+                m_bench->job.open({file.toStdString()});
+            else
+                m_bench->document.openFile(file.toStdString());
+        });
         action->setToolTip(file);
-        action->setEnabled(info.isFile());
+        action->setEnabled(info.exists());
     }
     m_recentMenu->setToolTipsVisible(true);
     m_recentMenu->addSeparator();

@@ -7,6 +7,7 @@
 #include "profiler/os/memory.h"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -100,6 +101,13 @@ public:
         readAll();
         if (m_options.stop.stop_requested())
             return fail<"job.cancelled", "opening the job was cancelled">(Error::Code::Cancelled);
+        return assemble();
+    }
+
+private:
+    /// Moves what was read into the job, and analyses it.
+    Result<Job> assemble()
+    {
         excludeUnreadable();
         excludeOtherJobs();
         listCandidates();
@@ -117,7 +125,19 @@ public:
         return std::move(m_job);
     }
 
-private:
+    /// The job of some of the files.
+    [[nodiscard]] Result<Job> partOf(const std::vector<std::size_t>& files) const
+    {
+        JobFiles some;
+        some.format = m_job.files.format;
+        for (const std::size_t file : files)
+            some.files.push_back(m_job.files.files[file]);
+        Opening part(std::move(some), m_options);
+        for (std::size_t i = 0; i < files.size(); ++i)
+            part.m_read[i] = m_read[files[i]];
+        return part.assemble();
+    }
+
     void readAll()
     {
         const std::size_t count = m_read.size();
@@ -129,8 +149,10 @@ private:
                                     : machine != 0        ? machine / 4
                                                           : std::uint64_t{1} << 30;
         MemoryGate gate(limit);
-        std::size_t done = 0;
-        std::mutex reporting; // held while the caller's progress function runs
+        std::vector<std::size_t> done; // files
+        std::mutex reporting;          // held while the caller's functions run
+        const auto begin = std::chrono::steady_clock::now();
+        auto previewAt = begin + m_options.previewAfter;
         parallelFor(count, together, [&](std::size_t i) {
             if (m_options.stop.stop_requested())
                 return;
@@ -139,9 +161,15 @@ private:
             readOne(i, threads / together, limit / together);
             gate.leave(memory);
             const std::scoped_lock lock(reporting);
-            ++done;
+            done.push_back(i);
             if (m_options.progress)
-                m_options.progress(static_cast<double>(done) / static_cast<double>(count));
+                m_options.progress(static_cast<double>(done.size()) / static_cast<double>(count));
+            if (m_options.preview && done.size() < count && std::chrono::steady_clock::now() >= previewAt) {
+                std::ranges::sort(done);
+                if (auto part = partOf(done))
+                    m_options.preview(std::move(*part));
+                previewAt = begin + 4 * (std::chrono::steady_clock::now() - begin);
+            }
         });
     }
 

@@ -6,6 +6,7 @@
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -28,6 +29,8 @@ struct LoadedRank {
     const std::vector<analysis::Step>& steps;
 };
 
+struct Job;
+
 struct JobOptions {
     unsigned threads = 0;     ///< files that are read at a time; 0: one per core
     std::uint64_t memory = 0; ///< bytes that traces may take at a time; 0: a quarter of the machine's memory
@@ -38,6 +41,10 @@ struct JobOptions {
     std::function<void(const LoadedRank&)> visit;
     /// Receives the share of the files that has been read, [0, 1]. Called on several threads, one at a time.
     std::function<void(double)> progress;
+    /// Receives the job of the files that have been read while others are still being read; its `missing` are not known
+    /// yet. Called on several threads, one at a time.
+    std::function<void(Job)> preview;
+    std::chrono::milliseconds previewAfter{400}; ///< time until the first call; then four times as long
 };
 
 /// A file that is not part of the analysis.

@@ -1,4 +1,5 @@
 #include "app/document/job_document.h"
+#include "app/document/trace_files.h"
 #include "app/tables/evidence_table.h"
 #include "app/timeline/timeline_groups.h"
 #include "app/views/job/job.h"
@@ -13,6 +14,7 @@
 
 #include <QComboBox>
 #include <QLabel>
+#include <QMenu>
 #include <QMimeData>
 #include <QPushButton>
 #include <QSettings>
@@ -145,11 +147,14 @@ private slots:
     void withoutAJobThePageSaysWhatToDo();
     void aFolderShowsTheStragglerAndItsCause();
     void aJobWithoutStragglersNamesNone();
+    void aRecentJobOpensAgain();
     void severalFilesAreAJob();
     void filesOfDifferentFormatsAreRefused();
     void aDamagedRankIsExcludedAndNamed();
     void readingIsReportedInFiles();
     void cancelKeepsWhatWasOnScreen();
+    void ranksAreShownAsTheyAreRead();
+    void cancelRemovesThePartThatWasRead();
     void aTraceOpenedMeanwhileSupersedesTheJob();
     void theKeyboardSelectsAndOpensRanks();
     void theMapAndTheTablesShowTheSameRank();
@@ -208,6 +213,23 @@ void JobViewTest::aJobWithoutStragglersNamesNone()
     // Jitter is not painted as if it were a difference.
     for (std::size_t rank = 0; rank < 8; ++rank)
         QVERIFY(shown.panel()->heatMap()->colorOf({rank, 2}).lightness() < 128);
+}
+
+void JobViewTest::aRecentJobOpensAgain()
+{
+    Shown shown;
+    shown.write();
+    shown.dropFolder();
+    shown.await();
+    const QString folder = shown.folder.filePath("traces");
+    QCOMPARE(app::recentTraces(), QStringList{folder}); // without the rank that is shown
+    const auto before = shown.app.bench.job.job();
+    auto* recent = shown.app.window.findChild<QMenu*>("recentTraces");
+    emit qobject_cast<QMenu*>(recent->parent())->aboutToShow();
+    QCOMPARE(recent->actions().front()->toolTip(), folder);
+    recent->actions().front()->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(shown.app.bench.job.isOpen() && shown.app.bench.job.job() != before, kLong);
+    shown.await();
 }
 
 void JobViewTest::severalFilesAreAJob()
@@ -294,6 +316,50 @@ void JobViewTest::cancelKeepsWhatWasOnScreen()
     QTest::qWait(300);
     QCOMPARE(shown.app.bench.job.job(), before);
     QVERIFY(!shown.strip()->isVisible());
+}
+
+void JobViewTest::ranksAreShownAsTheyAreRead()
+{
+    QSettings().setValue("loading/previewAfterMs", 0);
+    Shown shown;
+    shown.write();
+    std::vector<std::size_t> ranks;
+    connect(&shown.app.bench.job, &app::JobDocument::changed, this, [&] {
+        ranks.push_back(shown.app.bench.job.job()->ranks.size());
+        if (ranks.size() == 1) {
+            QVERIFY(shown.app.bench.job.isLoading());
+            QVERIFY(find<QLabel>(shown.panel(), "jobNotes")->text().contains("read"));
+            shown.app.bench.job.openSelected(); // no effect yet
+            QVERIFY(!shown.app.bench.document.isLoading());
+        }
+    });
+    QSignalSpy opened(&shown.app.bench.job, &app::JobDocument::opened);
+    shown.dropFolder();
+    shown.await();
+    QVERIFY(ranks.size() >= 2);
+    QVERIFY(ranks.front() < 8 && std::is_sorted(ranks.begin(), ranks.end()));
+    QCOMPARE(ranks.back(), std::size_t(8));
+    QCOMPARE(opened.count(), 1);
+    QVERIFY(!shown.strip()->isVisible()); // no rank is missing
+}
+
+void JobViewTest::cancelRemovesThePartThatWasRead()
+{
+    Shown shown;
+    shown.open(Fault::SlowLoader, 5);
+    const auto before = shown.app.bench.job.job();
+    QSettings().setValue("loading/previewAfterMs", 0);
+    bool isFirst = true;
+    connect(&shown.app.bench.job, &app::JobDocument::changed, this, [&] {
+        if (std::exchange(isFirst, false))
+            QMetaObject::invokeMethod(
+                &shown.app.bench.job, [&] { shown.app.bench.job.cancelLoading(); }, Qt::QueuedConnection);
+    });
+    shown.dropFolder();
+    QTRY_VERIFY_WITH_TIMEOUT(!isFirst, kLong);
+    QTRY_VERIFY(!shown.app.bench.job.isLoading());
+    QCOMPARE(shown.app.bench.job.job(), before);
+    QCOMPARE(shown.text(JobPanel::Stragglers, 0, 0), QString("5"));
 }
 
 void JobViewTest::aTraceOpenedMeanwhileSupersedesTheJob()

@@ -79,7 +79,7 @@ private slots:
     void init()
     {
         QSettings().clear();
-        QSettings().setValue(app::TraceLoader::kPreviewAfter, 0);
+        QSettings().setValue("loading/previewAfterMs", 0);
     }
     void aPreviewIsSummarizedButNotExported();
     void aPartiallyLoadedTraceStaysUsableWhenAnotherFileFails();

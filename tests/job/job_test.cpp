@@ -330,6 +330,26 @@ TEST_F(OpenJob, StopsWhenAsked)
     EXPECT_EQ(job.error().code, profiler::Error::Code::Cancelled);
 }
 
+TEST_F(OpenJob, ShowsTheRanksThatHaveBeenReadMeanwhile)
+{
+    writeJobTraces(m_folder.path(), m_options);
+    profiler::job::JobOptions options;
+    options.threads = 1;
+    options.previewAfter = {};
+    std::vector<profiler::job::Job> parts;
+    options.preview = [&](profiler::job::Job part) { parts.push_back(std::move(part)); };
+    const auto job = open({m_folder.path()}, options);
+    ASSERT_TRUE(job);
+    ASSERT_FALSE(parts.empty());
+    const auto& part = parts.front();
+    EXPECT_LT(part.ranks.size(), job->ranks.size());
+    EXPECT_EQ(part.worldSize, job->worldSize);
+    EXPECT_EQ(part.analysis.steps, job->analysis.steps);
+    ASSERT_EQ(part.analysis.ranks.size(), part.ranks.size());
+    EXPECT_EQ(part.ranks.front().file, job->ranks.front().file);
+    EXPECT_EQ(part.files.files[part.fileOf.front()], job->ranks.front().file);
+}
+
 TEST_F(OpenJob, ShowsEachTraceOnceAndReportsProgress)
 {
     writeJobTraces(m_folder.path(), m_options);

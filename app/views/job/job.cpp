@@ -421,6 +421,8 @@ QString JobPanel::summaryText() const
 QString JobPanel::notesText() const
 {
     const profiler::job::Job& job = m_figures->job();
+    if (m_job->isLoading())
+        return tr("The other ranks are still being read; the figures change with each of them.");
     QStringList lines;
     if (!job.missing.empty())
         lines << tr("Ranks without a usable trace: %1.").arg(formatNumbers(job.missing, 8));

@@ -1,5 +1,6 @@
 #include "app/configuration/configuration_model.h"
 #include "app/configuration/presets.h"
+#include "app/document/job_document.h"
 #include "app/document/trace_document.h"
 #include "app/document/trace_files.h"
 #include "app/look/display_text.h"
@@ -81,7 +82,8 @@ private:
 class StartPage : public QWidget {
 public:
     StartPage(Notices* notices, ConfigurationModel* configuration, TrainingService* training, const JobGuard* jobs,
-              const RunStore* runs, TraceDocument* document, const MachineState* machine, QWidget* parent);
+              const RunStore* runs, TraceDocument* document, JobDocument* job, const MachineState* machine,
+              QWidget* parent);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -105,6 +107,7 @@ private:
     const JobGuard* m_jobs;
     const RunStore* m_runs;
     TraceDocument* m_document;
+    JobDocument* m_job;
     const MachineState* m_machine;
     QLabel* m_missing = nullptr; ///< what the machine lacks, with commands; hidden if nothing
     QPushButton* m_tryIt = nullptr;
@@ -261,10 +264,10 @@ void StartCard::paintEvent(QPaintEvent*)
 }
 
 StartPage::StartPage(Notices* notices, ConfigurationModel* configuration, TrainingService* training,
-                     const JobGuard* jobs, const RunStore* runs, TraceDocument* document, const MachineState* machine,
-                     QWidget* parent)
+                     const JobGuard* jobs, const RunStore* runs, TraceDocument* document, JobDocument* job,
+                     const MachineState* machine, QWidget* parent)
     : QWidget(parent), m_notices(notices), m_configuration(configuration), m_training(training), m_jobs(jobs),
-      m_runs(runs), m_document(document), m_machine(machine), m_missing(new QLabel(this))
+      m_runs(runs), m_document(document), m_job(job), m_machine(machine), m_missing(new QLabel(this))
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
@@ -401,8 +404,11 @@ void StartPage::recordProgram()
 void StartPage::open(const std::filesystem::path& trace)
 {
     // The trace of a running training is already on screen; any other trace may have changed since it was read.
+    std::error_code failed;
     if (trace == m_document->path() && m_training->isOpen())
         leave();
+    else if (std::filesystem::is_directory(trace, failed))
+        m_job->open({trace});
     else
         m_document->openTrace(trace);
 }
@@ -427,16 +433,16 @@ void StartPage::showTraces()
     std::vector<Place> places;
     for (const QString& path : recentTraces().mid(0, kMostRecent)) {
         const QFileInfo file(path);
-        if (!file.isFile()) {
+        if (!file.exists()) {
             places.push_back({file.fileName(), tr("missing"), tr("File no longer exists: %1").arg(path), {}});
             continue;
         }
-        places.push_back(
-            {file.fileName(),
-             QString("%1  ·  %2")
-                 .arg(formatBytes(static_cast<double>(file.size())), QLocale().toString(file.lastModified(), "d MMM")),
-             tr("%1\nchanged %2").arg(path, when(file.lastModified())),
-             [this, trace = std::filesystem::path(path.toStdString())] { open(trace); }});
+        places.push_back({file.fileName(),
+                          QString("%1  ·  %2")
+                              .arg(file.isDir() ? tr("job") : formatBytes(static_cast<double>(file.size())),
+                                   QLocale().toString(file.lastModified(), "d MMM")),
+                          tr("%1\nchanged %2").arg(path, when(file.lastModified())),
+                          [this, trace = std::filesystem::path(path.toStdString())] { open(trace); }});
     }
     m_traces->setPlaces(std::move(places));
 }
@@ -471,7 +477,7 @@ QWidget* create(Workbench& bench, QWidget* parent)
     area->setFrameShape(QFrame::NoFrame);
     area->setWidgetResizable(true);
     area->setWidget(new StartPage(&bench.notices, &bench.configuration, &bench.training, &bench.jobs, &bench.runs,
-                                  &bench.document, &bench.machine, area));
+                                  &bench.document, &bench.job, &bench.machine, area));
     return area;
 }
 
