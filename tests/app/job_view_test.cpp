@@ -346,6 +346,7 @@ void JobViewTest::ranksAreShownAsTheyAreRead()
 void JobViewTest::cancelRemovesThePartThatWasRead()
 {
     Shown shown;
+    shown.options.ranks = 48; // reading takes long enough
     shown.open(Fault::SlowLoader, 5);
     const auto before = shown.app.bench.job.job();
     QSettings().setValue("loading/previewAfterMs", 0);

@@ -19,7 +19,7 @@ from change_support import called, module, site_of  # noqa: E402
 
 sys.setrecursionlimit(20000)
 arguments, edits, table = module("arguments"), module("edits"), module("table")
-Code, Source, Refusal = module("code").Code, module("source").Source, module("refusal").Refusal
+Code, Source, Refusal = module("code").Code, module("source").Source, module("edits").Refusal
 
 # (name, position of the parameter, value)
 SETTINGS = [("num_workers", 5, "4"), ("batch_size", 1, "128"), ("pin_memory", 7, "True"), ("prefetch_factor", None, "8"),
