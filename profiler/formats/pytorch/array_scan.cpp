@@ -6,7 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -22,48 +21,36 @@ namespace {
 
 /// Limits the nesting that is followed. If every event lacks its end, each event seems to contain all later ones, and
 /// scanning all of them for each event would take quadratic time.
-constexpr std::size_t kDeepest = 1024;
-
-/// The longest text that is examined to recognise the start of an event.
-constexpr std::size_t kGuessLook = 256;
+constexpr std::size_t kDeepestBroken = 1024;
 
 /// True if the brace is followed by a key that events start with.
-bool looksLikeEvent(std::string_view text)
+bool looksLikeEvent(const char* brace, const char* end)
 {
     constexpr std::array<std::string_view, 16> kKeys = {"ph\"",  "name\"", "cat\"",   "pid\"", "tid\"", "ts\"",
                                                         "dur\"", "args\"", "id\"",    "s\"",   "bp\"",  "tts\"",
                                                         "id2\"", "tdur\"", "cname\"", "sf\""};
-    std::size_t i = 1;
-    while (i < text.size() && isSpace(text[i]))
-        ++i;
-    if (i == text.size() || text[i] != '"')
+    std::string_view text(brace, std::min(kLook, static_cast<std::size_t>(end - brace)));
+    const std::size_t quote = text.find_first_not_of(" \n\r\t", 1);
+    if (quote == text.npos || text[quote] != '"')
         return false;
-    text.remove_prefix(i + 1);
+    text.remove_prefix(quote + 1);
     return std::any_of(kKeys.begin(), kKeys.end(), [&](std::string_view key) { return text.starts_with(key); });
 }
 
 /// True if the text before a brace can precede an event: a comma and, if `sound`, the brace of an intact event before
 /// it.
-bool followsEvent(std::string_view before, bool sound)
+bool followsEvent(const char* begin, const char* brace, bool sound)
 {
-    const auto dropSpace = [&] {
+    std::string_view before(begin, static_cast<std::size_t>(brace - begin));
+    before.remove_prefix(before.size() - std::min(before.size(), kLook));
+    const auto takeLast = [&](char c) {
         while (!before.empty() && isSpace(before.back()))
             before.remove_suffix(1);
+        const bool found = before.ends_with(c);
+        before.remove_suffix(found);
+        return found;
     };
-    dropSpace();
-    if (before.empty() || before.back() != ',')
-        return false;
-    before.remove_suffix(1);
-    dropSpace();
-    return !sound || (!before.empty() && before.back() == '}');
-}
-
-/// True if an event starts here, inside what looks like a text: an earlier quote is missing or superfluous.
-bool eventInText(const char* brace, const char* begin, const char* end)
-{
-    const auto ahead = std::min(kGuessLook, static_cast<std::size_t>(end - brace));
-    const auto behind = std::min(kGuessLook, static_cast<std::size_t>(brace - begin));
-    return looksLikeEvent({brace, ahead}) && followsEvent({brace - behind, behind}, true);
+    return takeLast(',') && (!sound || takeLast('}'));
 }
 
 bool endsEvent(const char* after, const char* end)
@@ -73,6 +60,9 @@ bool endsEvent(const char* after, const char* end)
         p = skipSpace(p + 1);
     return p >= end || *p == '{' || *p == ']';
 }
+
+/// Number of bytes of a malformed event that are searched for its closing bracket.
+constexpr std::size_t kLongestBroken = std::size_t{256} << 10;
 
 /// Finds the end of an event with a syntax error by its brackets. The next event, the array's bracket or nothing must
 /// follow. Null if the brackets do not match or a text is not closed.
@@ -88,7 +78,8 @@ const char* endOfBrokenEvent(const char* event, const char* end)
         case '"':
             for (++p; p < end && *p != '"'; ++p) {
                 p += *p == '\\';
-                if (p >= end || *p == '\n' || (*p == '{' && eventInText(p, event, end)))
+                // An event inside a text: an earlier quote is missing or superfluous.
+                if (p >= end || *p == '\n' || (*p == '{' && looksLikeEvent(p, end) && followsEvent(event, p, true)))
                     return nullptr;
             }
             break;
@@ -96,7 +87,7 @@ const char* endOfBrokenEvent(const char* event, const char* end)
         case '[':
             if (!closers.empty() && closers.back() == '}' && before != ':')
                 return nullptr; // objects contain keys, so another event starts where this one should have ended
-            if (closers.size() == kDeepest)
+            if (closers.size() == kDeepestBroken)
                 return nullptr;
             closers += c == '{' ? '}' : ']';
             break;
@@ -117,205 +108,150 @@ const char* endOfBrokenEvent(const char* event, const char* end)
     return nullptr;
 }
 
+constexpr std::uint64_t kNoEvent = std::numeric_limits<std::uint64_t>::max();
+
 /// The result of scanning a part of the event array.
 struct ScannedPart {
-    enum class End : std::uint8_t { AtLimit, ArrayEnd, TextEnd, Stopped };
-    std::uint64_t begin = 0; ///< where the scan started: an event's brace
-    std::uint64_t end = 0;   ///< AtLimit: the next event's brace; ArrayEnd: after the bracket; TextEnd: end of text
-    End how = End::TextEnd;
-    std::optional<std::uint64_t> cutAt;    ///< TextEnd: the event that the end of the text cuts off
-    std::optional<std::uint64_t> brokenAt; ///< TextEnd: the last event, which has a syntax error and no successor
+    std::uint64_t begin = kNoEvent; ///< where the scan started: an event's brace
+    bool reachedLimit = false;      ///< the array goes on in the next part; `end` is at the next event's brace
+    ArrayEnd end;
     ScanResult result;
 };
 
 /// Scans parts of an event array. Each thread has its own instance.
 class ChunkScan {
 public:
-    ChunkScan(ByteSource& source, SharedBuild& shared, const PassOptions& passOptions);
+    ChunkScan(ByteSource& source, SharedBuild& shared, const PassOptions& passOptions)
+        : m_window(source), m_sink(shared, passOptions), m_parser(m_sink)
+    {
+    }
 
     /// Scans the events that start in [begin, limit).
     /// @param begin  an event's brace, or the position after the array's opening bracket
-    ScannedPart scan(std::uint64_t begin, std::uint64_t limit, const std::stop_token& stop);
+    ScannedPart scan(std::uint64_t begin, std::uint64_t limit, const std::stop_token& stop)
+    {
+        ScannedPart part;
+        part.begin = begin;
+        m_sink.begin(part.result);
+        m_window.moveTo(begin);
+        Losses& losses = part.result.losses;
+        const char* cursor = m_window.begin();
+        m_window.readOn(cursor);
+        const auto ended = [&] {
+            part.end.offset = m_window.offsetOf(cursor);
+            m_sink.end();
+            return std::move(part);
+        };
+        cursor = m_window.begin();
+        while (!stop.stop_requested()) {
+            Window window{cursor, m_window.end(), m_window.placeOf(limit)};
+            m_sink.setWindow(m_window.begin(), m_window.offset());
+            const Stop why = m_parser.scan(window);
+            cursor = window.cursor;
+            switch (why) {
+            case Stop::AtLimit:
+            case Stop::ArrayEnd:
+                part.reachedLimit = why == Stop::AtLimit;
+                part.end.isClosed = why == Stop::ArrayEnd;
+                return ended();
+            case Stop::NeedsMore: {
+                const bool more = m_window.readOn(cursor);
+                cursor = m_window.begin();
+                if (more)
+                    break;
+                if (m_window.atEnd()) {
+                    const char* rest =
+                        std::find_if_not(cursor, m_window.end(), [](char c) { return isSpace(c) || c == ','; });
+                    if (rest < m_window.end())
+                        part.end.cutAt = m_window.offsetOf(rest);
+                    cursor = m_window.end();
+                    return ended();
+                }
+                losses.add(Loss::TooLong, m_window.offsetOf(cursor));
+                cursor = std::find(cursor, m_window.end(), '{');
+                if (!skipLongValue(m_window, cursor, stop))
+                    return ended();
+                break;
+            }
+            case Stop::Malformed:
+            case Stop::NoObject:
+            case Stop::TooDeep:
+                loadBrokenEvent(cursor);
+                part.end.brokenAt = m_window.offsetOf(cursor);
+                if (const char* after = why == Stop::NoObject ? endOfNonObject(cursor) : nullptr) {
+                    losses.add(Loss::NoObject, *part.end.brokenAt);
+                    cursor = after;
+                    break;
+                }
+                losses.add(why == Stop::TooDeep ? Loss::TooDeep : Loss::Malformed, *part.end.brokenAt);
+                if (!recover(cursor, stop))
+                    return ended();
+                part.end.brokenAt.reset();
+            }
+        }
+        return ended();
+    }
+
     /// Guesses the first position in [from, limit) that is the brace of an event; empty if nothing looks like one.
     /// @param sound  the event before it is intact
     std::optional<std::uint64_t> guessEvent(std::uint64_t from, std::uint64_t limit, bool sound,
-                                            const std::stop_token& stop);
+                                            const std::stop_token& stop)
+    {
+        const auto isEvent = [&](const char* brace) {
+            return looksLikeEvent(brace, m_window.end()) && followsEvent(m_window.begin(), brace, sound);
+        };
+        return findText(m_window, "{", from, limit, isEvent, stop);
+    }
 
 private:
     /// Reads on until enough of a malformed event is in memory, and moves the cursor to its first byte.
-    void loadBrokenEvent(const char*& cursor);
+    void loadBrokenEvent(const char*& cursor)
+    {
+        while (static_cast<std::size_t>(m_window.end() - cursor) < kLongestBroken && !m_window.atEnd()) {
+            const bool more = m_window.readOn(cursor);
+            cursor = m_window.begin();
+            if (!more)
+                break;
+        }
+        cursor = skipSpace(cursor);
+        cursor = *cursor == ',' ? skipSpace(cursor + 1) : cursor;
+    }
+
     /// The position after a valid value that is not an object, if an array element may end there; otherwise null.
-    const char* endOfNonObject(const char* cursor) const;
+    const char* endOfNonObject(const char* cursor) const
+    {
+        Values values;
+        values.end = m_window.end();
+        const char* after = values.any(cursor);
+        const char* next = after ? skipSpace(after) : nullptr;
+        return next && (*next == ',' || *next == ']') ? after : nullptr;
+    }
+
     /// Skips an event with a syntax error. False if no other event follows.
-    bool recover(const char*& cursor, const std::stop_token& stop);
-    /// Skips an event that is too long to hold in memory. False if the text ends inside it.
-    bool passLongEvent(const char*& cursor, const std::stop_token& stop);
+    bool recover(const char*& cursor, const std::stop_token& stop)
+    {
+        const auto held = static_cast<std::size_t>(m_window.end() - cursor);
+        const char* after =
+            *cursor == '{' ? endOfBrokenEvent(cursor, cursor + std::min(held, kLongestBroken)) : nullptr;
+        if (after) {
+            cursor = after;
+            return true;
+        }
+        const auto next =
+            guessEvent(m_window.offsetOf(cursor) + 1, std::numeric_limits<std::uint64_t>::max(), false, stop);
+        cursor = next ? m_window.placeOf(*next) : m_window.end();
+        return next.has_value();
+    }
 
     TextWindow m_window;
     EventSink m_sink;
     EventParser m_parser;
 };
 
-/// Number of bytes of a malformed event that are searched for its closing bracket.
-constexpr std::size_t kLongestBroken = std::size_t{256} << 10;
-
-ChunkScan::ChunkScan(ByteSource& source, SharedBuild& shared, const PassOptions& passOptions)
-    : m_window(source), m_sink(shared, passOptions), m_parser(m_sink)
-{
-}
-
-ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std::stop_token& stop)
-{
-    ScannedPart part;
-    part.begin = begin;
-    m_sink.begin(part.result);
-    m_window.moveTo(begin);
-    Losses& losses = part.result.losses;
-    const char* cursor = m_window.begin();
-    m_window.readOn(cursor);
-    const auto ended = [&](ScannedPart::End how) {
-        part.how = stop.stop_requested() ? ScannedPart::End::Stopped : how;
-        part.end = m_window.offsetOf(cursor);
-        m_sink.end();
-        return std::move(part);
-    };
-    cursor = m_window.begin();
-    while (!stop.stop_requested()) {
-        Window window{cursor, m_window.end(), m_window.placeOf(limit)};
-        m_sink.setWindow(m_window.begin(), m_window.offset());
-        const Stop why = m_parser.scan(window);
-        cursor = window.cursor;
-        switch (why) {
-        case Stop::AtLimit:
-            return ended(ScannedPart::End::AtLimit);
-        case Stop::ArrayEnd:
-            return ended(ScannedPart::End::ArrayEnd);
-        case Stop::NeedsMore: {
-            const bool more = m_window.readOn(cursor);
-            cursor = m_window.begin();
-            if (more)
-                break;
-            if (m_window.atEnd()) {
-                const char* rest = cursor;
-                while (rest < m_window.end() && (isSpace(*rest) || *rest == ','))
-                    ++rest;
-                if (rest < m_window.end())
-                    part.cutAt = m_window.offsetOf(rest);
-                cursor = m_window.end();
-                return ended(ScannedPart::End::TextEnd);
-            }
-            losses.add(Loss::TooLong, m_window.offsetOf(cursor));
-            if (!passLongEvent(cursor, stop))
-                return ended(ScannedPart::End::TextEnd);
-            break;
-        }
-        case Stop::Malformed:
-        case Stop::NoObject:
-        case Stop::TooDeep:
-            loadBrokenEvent(cursor);
-            part.brokenAt = m_window.offsetOf(cursor);
-            if (const char* after = why == Stop::NoObject ? endOfNonObject(cursor) : nullptr) {
-                losses.add(Loss::NoObject, *part.brokenAt);
-                cursor = after;
-                break;
-            }
-            losses.add(why == Stop::TooDeep ? Loss::TooDeep : Loss::Malformed, *part.brokenAt);
-            if (!recover(cursor, stop))
-                return ended(ScannedPart::End::TextEnd);
-            part.brokenAt.reset();
-        }
-    }
-    return ended(ScannedPart::End::Stopped);
-}
-
-void ChunkScan::loadBrokenEvent(const char*& cursor)
-{
-    while (static_cast<std::size_t>(m_window.end() - cursor) < kLongestBroken && !m_window.atEnd()) {
-        const bool more = m_window.readOn(cursor);
-        cursor = m_window.begin();
-        if (!more)
-            break;
-    }
-    cursor = skipSpace(cursor);
-    cursor = *cursor == ',' ? skipSpace(cursor + 1) : cursor;
-}
-
-const char* ChunkScan::endOfNonObject(const char* cursor) const
-{
-    Values values;
-    values.end = m_window.end();
-    const char* after = values.any(cursor);
-    const char* next = after ? skipSpace(after) : nullptr;
-    return next && (*next == ',' || *next == ']') ? after : nullptr;
-}
-
-bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
-{
-    const auto held = static_cast<std::size_t>(m_window.end() - cursor);
-    const char* after = *cursor == '{' ? endOfBrokenEvent(cursor, cursor + std::min(held, kLongestBroken)) : nullptr;
-    if (after) {
-        cursor = after;
-        return true;
-    }
-    const auto next = guessEvent(m_window.offsetOf(cursor) + 1, std::numeric_limits<std::uint64_t>::max(), false, stop);
-    cursor = next ? m_window.placeOf(*next) : m_window.end();
-    return next.has_value();
-}
-
-bool ChunkScan::passLongEvent(const char*& cursor, const std::stop_token& stop)
-{
-    ValueEnd event;
-    const char* p = cursor;
-    while (p < m_window.end() && *p != '{')
-        ++p;
-    for (;;) {
-        const char* after = event.pass(p, m_window.end());
-        cursor = after ? after : m_window.end();
-        if (after)
-            return true;
-        if (stop.stop_requested() || !m_window.readOn(m_window.end()))
-            return false;
-        p = m_window.begin();
-    }
-}
-
-std::optional<std::uint64_t> ChunkScan::guessEvent(std::uint64_t from, std::uint64_t limit, bool sound,
-                                                   const std::stop_token& stop)
-{
-    // The text before the first brace matters too.
-    const std::uint64_t back = std::min<std::uint64_t>(from, kGuessLook);
-    if (m_window.placeOf(from - back) == m_window.end()) {
-        m_window.moveTo(from - back);
-        m_window.readOn(m_window.begin());
-    }
-    for (const char* p = m_window.placeOf(from); !stop.stop_requested();) {
-        const auto left = static_cast<std::size_t>(m_window.end() - p);
-        const auto* brace = left == 0 ? nullptr : static_cast<const char*>(std::memchr(p, '{', left));
-        if (brace && m_window.offsetOf(brace) >= limit)
-            return std::nullopt;
-        if (!brace || (static_cast<std::size_t>(m_window.end() - brace) < kGuessLook && !m_window.atEnd())) {
-            const char* resumeAt = brace ? brace : m_window.end();
-            const std::uint64_t place = m_window.offsetOf(resumeAt);
-            const bool before = resumeAt - m_window.begin() > static_cast<std::ptrdiff_t>(kGuessLook);
-            if (!m_window.readOn(before ? resumeAt - kGuessLook : m_window.begin()) && (!brace || !m_window.atEnd()))
-                return std::nullopt;
-            p = m_window.placeOf(place);
-            continue;
-        }
-        const std::string_view ahead(brace, std::min(kGuessLook, static_cast<std::size_t>(m_window.end() - brace)));
-        const auto behind = std::min<std::ptrdiff_t>(brace - m_window.begin(), kGuessLook);
-        if (looksLikeEvent(ahead) && followsEvent({brace - behind, static_cast<std::size_t>(behind)}, sound))
-            return m_window.offsetOf(brace);
-        p = brace + 1;
-    }
-    return std::nullopt;
-}
-
 constexpr std::uint64_t kSmallestPart = std::uint64_t{256} << 10, kUsualPart = std::uint64_t{4} << 20;
 constexpr unsigned kMostThreads = 16;
 constexpr auto kReport = std::chrono::milliseconds(25);
 constexpr double kScanShare = 0.9; ///< share of the work spent on scanning; the rest is sealing
-constexpr std::uint64_t kNoEvent = std::numeric_limits<std::uint64_t>::max();
 
 class Scanning {
 public:
@@ -332,15 +268,129 @@ public:
                           : kUsualPart;
     }
 
-    ArrayEnd run(const std::function<void(ScanResult&&)>& commit);
+    ArrayEnd run(const std::function<void(ScanResult&&)>& commit)
+    {
+        const std::stop_callback chain(m_options.stop, [this] { m_stop.request_stop(); });
+        std::vector<std::jthread> workers;
+        // Whichever way this function exits, the workers must be stopped before they are joined.
+        const struct Ending {
+            Scanning& scanning;
+            ~Ending()
+            {
+                scanning.m_stop.request_stop();
+                const std::scoped_lock lock(scanning.m_mutex);
+                scanning.m_changed.notify_all();
+            }
+        } ending{*this};
+        // If one part contains the rest of the file, this thread scans it: starting another one would take longer.
+        const auto size = m_source.knownSize();
+        const unsigned threads = size && *size <= partBegin(1) ? 0 : m_threads;
+        try {
+            for (unsigned i = 0; i < threads; ++i) {
+                {
+                    const std::scoped_lock lock(m_mutex);
+                    ++m_working;
+                }
+                workers.emplace_back([this] { work(); });
+            }
+        } catch (const std::system_error&) { // no more threads: the running ones do the work, or else this thread does
+            const std::scoped_lock lock(m_mutex);
+            --m_working;
+        }
+        std::optional<ChunkScan> own; // scans what no thread has taken, and parts whose first event was guessed wrong
+        std::uint64_t expected = m_begin;
+        for (std::uint64_t part = 0;; ++part) {
+            const std::uint64_t limit = partBegin(part + 1);
+            auto scanned = take(part);
+            if (m_options.stop.stop_requested())
+                return {};
+            if (scanned && expected >= limit)
+                continue; // an event of an earlier part extends past the end of this part
+            if (!scanned || scanned->begin != expected) {
+                if (!own)
+                    own.emplace(m_source, m_shared, m_passOptions);
+                scanned = own->scan(expected, scanned ? limit : kNoEvent, m_stop.get_token());
+            }
+            commit(std::move(scanned->result));
+            expected = scanned->end.offset;
+            report(expected);
+            if (!scanned->reachedLimit)
+                return scanned->end;
+        }
+    }
 
 private:
     [[nodiscard]] std::uint64_t partBegin(std::uint64_t part) const { return m_begin + part * m_partBytes; }
-    void work();
-    void scanParts();
-    ScannedPart scanPart(ChunkScan& scan, std::uint64_t part);
-    std::optional<ScannedPart> take(std::uint64_t part);
-    void report(std::uint64_t offset);
+    /// If a worker runs out of memory, the scan ends; the program continues.
+    void work()
+    {
+        bool outOfMemory = false;
+        try {
+            scanParts();
+        } catch (const std::bad_alloc&) {
+            outOfMemory = true;
+            m_stop.request_stop();
+        }
+        const std::scoped_lock lock(m_mutex);
+        m_outOfMemory = m_outOfMemory || outOfMemory;
+        --m_working;
+        m_changed.notify_all();
+    }
+
+    void scanParts()
+    {
+        ChunkScan scan(m_source, m_shared, m_passOptions);
+        const std::stop_token stop = m_stop.get_token();
+        while (!stop.stop_requested()) {
+            const std::uint64_t part = m_next++;
+            {
+                // Limits the number of parts that wait to be committed.
+                std::unique_lock lock(m_mutex);
+                m_changed.wait(lock, [&] { return part < m_taken + 2 * m_threads + 2 || stop.stop_requested(); });
+            }
+            if (stop.stop_requested() || !m_source.reaches(partBegin(part)))
+                break;
+            const std::uint64_t limit = partBegin(part + 1);
+            const auto begin = part == 0 ? std::optional(m_begin) : scan.guessEvent(partBegin(part), limit, true, stop);
+            ScannedPart scanned = begin ? scan.scan(*begin, limit, stop) : ScannedPart{};
+            const std::scoped_lock lock(m_mutex);
+            m_done.emplace(part, std::move(scanned));
+            m_changed.notify_all();
+        }
+    }
+
+    std::optional<ScannedPart> take(std::uint64_t part)
+    {
+        std::unique_lock lock(m_mutex);
+        for (;;) {
+            m_changed.wait_for(lock, kReport, [&] { return m_done.contains(part) || m_working == 0; });
+            if (const auto found = m_done.find(part); found != m_done.end()) {
+                ScannedPart scanned = std::move(found->second);
+                m_done.erase(found);
+                m_taken = part + 1;
+                m_changed.notify_all();
+                return scanned;
+            }
+            if (m_outOfMemory)
+                throw std::bad_alloc();
+            if (m_working == 0 || m_options.stop.stop_requested())
+                return std::nullopt;
+            lock.unlock();
+            report(partBegin(part));
+            lock.lock();
+        }
+    }
+
+    void report(std::uint64_t offset)
+    {
+        if (!m_options.progress)
+            return;
+        const auto size = m_source.knownSize();
+        const double share = size ? static_cast<double>(offset) / static_cast<double>(std::max<std::uint64_t>(*size, 1))
+                                  : m_source.inflatedShare();
+        m_reported = std::max(m_reported, std::min(share, 1.0) * kScanShare);
+        m_options.progress(m_reported);
+    }
 
     ByteSource& m_source;
     SharedBuild& m_shared;
@@ -360,142 +410,6 @@ private:
     unsigned m_working = 0;    ///< threads that may still deliver parts
     bool m_outOfMemory = false;
 };
-
-/// If a worker runs out of memory, the scan ends; the program continues.
-void Scanning::work()
-{
-    bool outOfMemory = false;
-    try {
-        scanParts();
-    } catch (const std::bad_alloc&) {
-        outOfMemory = true;
-        m_stop.request_stop();
-    }
-    const std::scoped_lock lock(m_mutex);
-    m_outOfMemory = m_outOfMemory || outOfMemory;
-    --m_working;
-    m_changed.notify_all();
-}
-
-void Scanning::scanParts()
-{
-    ChunkScan scan(m_source, m_shared, m_passOptions);
-    const std::stop_token stop = m_stop.get_token();
-    while (!stop.stop_requested()) {
-        const std::uint64_t part = m_next++;
-        {
-            // Limits the number of parts that wait to be committed.
-            std::unique_lock lock(m_mutex);
-            m_changed.wait(lock, [&] { return part < m_taken + 2 * m_threads + 2 || stop.stop_requested(); });
-        }
-        if (stop.stop_requested() || !m_source.reaches(partBegin(part)))
-            break;
-        ScannedPart scanned = scanPart(scan, part);
-        const std::scoped_lock lock(m_mutex);
-        m_done.emplace(part, std::move(scanned));
-        m_changed.notify_all();
-    }
-}
-
-ScannedPart Scanning::scanPart(ChunkScan& scan, std::uint64_t part)
-{
-    const std::stop_token stop = m_stop.get_token();
-    const std::uint64_t limit = partBegin(part + 1);
-    const auto begin = part == 0 ? std::optional(m_begin) : scan.guessEvent(partBegin(part), limit, true, stop);
-    if (begin)
-        return scan.scan(*begin, limit, stop);
-    ScannedPart none;
-    none.begin = kNoEvent;
-    return none;
-}
-
-std::optional<ScannedPart> Scanning::take(std::uint64_t part)
-{
-    std::unique_lock lock(m_mutex);
-    for (;;) {
-        m_changed.wait_for(lock, kReport, [&] { return m_done.contains(part) || m_working == 0; });
-        if (const auto found = m_done.find(part); found != m_done.end()) {
-            ScannedPart scanned = std::move(found->second);
-            m_done.erase(found);
-            m_taken = part + 1;
-            m_changed.notify_all();
-            return scanned;
-        }
-        if (m_outOfMemory)
-            throw std::bad_alloc();
-        if (m_working == 0 || m_options.stop.stop_requested())
-            return std::nullopt;
-        lock.unlock();
-        report(partBegin(part));
-        lock.lock();
-    }
-}
-
-void Scanning::report(std::uint64_t offset)
-{
-    if (!m_options.progress)
-        return;
-    const auto size = m_source.knownSize();
-    const double share = size ? static_cast<double>(offset) / static_cast<double>(std::max<std::uint64_t>(*size, 1))
-                              : m_source.inflatedShare();
-    m_reported = std::max(m_reported, std::min(share, 1.0) * kScanShare);
-    m_options.progress(m_reported);
-}
-
-ArrayEnd Scanning::run(const std::function<void(ScanResult&&)>& commit)
-{
-    const std::stop_callback chain(m_options.stop, [this] { m_stop.request_stop(); });
-    std::vector<std::jthread> workers;
-    // Whichever way this function exits, the workers must be stopped before they are joined.
-    const struct Ending {
-        Scanning& scanning;
-        ~Ending()
-        {
-            scanning.m_stop.request_stop();
-            const std::scoped_lock lock(scanning.m_mutex);
-            scanning.m_changed.notify_all();
-        }
-    } ending{*this};
-    // If one part contains the rest of the file, this thread scans it: starting another one would take longer.
-    const auto size = m_source.knownSize();
-    const unsigned threads = size && *size <= partBegin(1) ? 0 : m_threads;
-    try {
-        for (unsigned i = 0; i < threads; ++i) {
-            {
-                const std::scoped_lock lock(m_mutex);
-                ++m_working;
-            }
-            workers.emplace_back([this] { work(); });
-        }
-    } catch (const std::system_error&) { // no more threads: the running ones do the work, or else this thread does
-        const std::scoped_lock lock(m_mutex);
-        --m_working;
-    }
-    std::optional<ChunkScan> own; // scans what no thread has taken, and parts whose first event was guessed wrong
-    std::uint64_t expected = m_begin;
-    ArrayEnd end;
-    for (std::uint64_t part = 0;; ++part) {
-        const std::uint64_t limit = partBegin(part + 1);
-        auto scanned = take(part);
-        if (m_options.stop.stop_requested())
-            break;
-        if (scanned && expected >= limit)
-            continue; // an event of an earlier part extends past the end of this part
-        if (!scanned || scanned->begin != expected) {
-            if (!own)
-                own.emplace(m_source, m_shared, m_passOptions);
-            scanned = own->scan(expected, scanned ? limit : kNoEvent, m_stop.get_token());
-        }
-        commit(std::move(scanned->result));
-        report(scanned->end);
-        expected = scanned->end;
-        if (scanned->how != ScannedPart::End::AtLimit) {
-            end = {scanned->how == ScannedPart::End::ArrayEnd, scanned->end, scanned->cutAt, scanned->brokenAt};
-            break;
-        }
-    }
-    return end;
-}
 
 } // namespace
 

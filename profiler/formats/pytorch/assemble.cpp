@@ -1,35 +1,64 @@
 #include "profiler/formats/pytorch/assemble.h"
-#include "profiler/formats/pytorch/own_keys.h"
+
+#include "profiler/formats/pytorch/json_text.h"
 #include "profiler/model/number_text.h"
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <set>
 #include <simdjson.h>
 #include <span>
-#include <tuple>
 #include <utility>
 
 namespace profiler::formats::json {
 
+void Assembly::add(ScanResult&& part)
+{
+    m_ranges.add(part);
+    addRows(part);
+    addSamples(part.samples);
+    append(m_whole, std::move(part));
+}
+
+void Assembly::finish(const TopLevelValues& values)
+{
+    m_ranges.finish(m_whole);
+    addRows(m_whole);
+    checkLaunches();
+    addFlows();
+    nameCounters(nameTracks(m_whole.losses), values);
+    addMetadata(values);
+}
+
+void Assembly::addRows(ScanResult& part)
+{
+    for (RowSlices& row : part.rows) {
+        addCalls(row);
+        m_shared.addMany(row.rowId, std::move(row.slices));
+    }
+    part.rows.clear();
+}
+
+void Assembly::addCalls(const RowSlices& row)
+{
+    Calls* calls = nullptr;
+    for (const RawSlice& slice : row.slices) {
+        if (slice.link <= 0)
+            continue;
+        const SortKey call{slice.link, slice.source()};
+        if (const bool runtime = slice.kind == ActivityKind::CudaRuntime;
+            runtime || slice.kind == ActivityKind::CudaDriver) {
+            calls = calls ? calls : &m_calls[row.rowId];
+            (*calls)[runtime].push_back(call);
+        } else if (isDeviceWork(slice.kind)) {
+            m_work.push_back(call);
+        }
+    }
+}
+
 namespace {
 
-template <class T>
-void appendAll(std::vector<T>& whole, std::vector<T>&& part)
-{
-    whole.insert(whole.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
-}
-
-void unite(std::vector<bool>& whole, const std::vector<bool>& part)
-{
-    whole.resize(std::max(whole.size(), part.size()));
-    for (std::size_t i = 0; i < part.size(); ++i)
-        if (part[i])
-            whole[i] = true;
-}
-
-void addFlow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint& from, const FlowPoint& to)
+void addArrow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint& from, const FlowPoint& to)
 {
     const auto source = shared.rowInfos[from.rowId].track, target = shared.rowInfos[to.rowId].track;
     if (source && target)
@@ -39,7 +68,7 @@ void addFlow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint
 }
 
 /// @param points  points with the same id and category, in time order
-void assembleFlow(SharedBuild& shared, Losses& losses, std::span<const FlowPoint> points)
+void addFlow(SharedBuild& shared, Losses& losses, std::span<const FlowPoint> points)
 {
     const FlowUse use = kCategories[points.front().category].flow;
     const FlowKind kind = use == FlowUse::Launch     ? FlowKind::Launch
@@ -50,7 +79,7 @@ void assembleFlow(SharedBuild& shared, Losses& losses, std::span<const FlowPoint
     bool used = false;
     for (const FlowPoint& point : points) {
         if (from && point.phase != 's') {
-            addFlow(shared, losses, kind, *from, point);
+            addArrow(shared, losses, kind, *from, point);
             used = true;
         } else if (point.phase != 's' || (from && !used)) {
             losses.add(Loss::FlowWithoutEnd, point.phase == 's' ? from->offset : point.offset);
@@ -66,26 +95,9 @@ void assembleFlow(SharedBuild& shared, Losses& losses, std::span<const FlowPoint
 
 } // namespace
 
-void append(ScanResult& whole, ScanResult&& part)
+void Assembly::addFlows()
 {
-    appendAll(whole.flows, std::move(part.flows));
-    appendAll(whole.metadata, std::move(part.metadata));
-    unite(whole.stepRows, part.stepRows);
-    unite(whole.opRows, part.opRows);
-    unite(whole.callRows, part.callRows);
-    whole.losses.add(part.losses);
-    whole.events += part.events;
-    whole.deviceWork += part.deviceWork;
-    whole.uncorrelated += part.uncorrelated;
-    whole.launchFlows += part.launchFlows;
-    whole.sequences += part.sequences;
-    whole.markedOps += part.markedOps;
-    whole.latest = std::max(whole.latest, part.latest);
-}
-
-void assembleFlows(SharedBuild& shared, ScanResult& whole)
-{
-    const std::vector<FlowPoint>& points = whole.flows;
+    const std::vector<FlowPoint>& points = m_whole.flows;
     std::vector<SortKey> order;
     order.reserve(points.size());
     for (std::size_t i = 0; i < points.size(); ++i)
@@ -104,22 +116,61 @@ void assembleFlows(SharedBuild& shared, ScanResult& whole)
                 return point.category != left.front().category;
             });
             const auto count = static_cast<std::size_t>(other - left.begin());
-            assembleFlow(shared, whole.losses, left.first(count));
+            addFlow(m_shared, m_whole.losses, left.first(count));
             left = left.subspan(count);
         }
     }
-    whole.flows = {};
+    m_whole.flows = {};
 }
+
+/// Finds device work whose launch is not in the file, and calls that share an id and cannot be told apart.
+void Assembly::checkLaunches()
+{
+    // If the file has no runtime call at all, calls were not recorded.
+    if (m_calls.empty())
+        return;
+    std::map<std::pair<ProcessKey, std::size_t>, std::vector<SortKey>> processes;
+    for (auto& [row, interfaces] : m_calls)
+        for (std::size_t i = 0; i < interfaces.size(); ++i) {
+            std::vector<SortKey>& calls = processes[{m_shared.rowInfos[row].key.processKey(), i}];
+            calls.insert(calls.end(), interfaces[i].begin(), interfaces[i].end());
+            interfaces[i] = {};
+        }
+    radixSort(m_work);
+    for (auto& [process, calls] : processes) {
+        radixSort(calls);
+        for (std::size_t i = 0; i < calls.size(); ++i)
+            if ((i > 0 && calls[i - 1].key == calls[i].key) ||
+                (i + 1 < calls.size() && calls[i + 1].key == calls[i].key))
+                m_whole.losses.add(Loss::SharedCorrelation, calls[i].place);
+        auto call = calls.begin();
+        std::erase_if(m_work, [&](const SortKey& work) { // keeps what none of these calls launched
+            while (call != calls.end() && call->key < work.key)
+                ++call;
+            return call != calls.end() && call->key == work.key;
+        });
+    }
+    for (const SortKey& work : m_work)
+        m_whole.losses.add(Loss::NoLaunch, work.place);
+}
+
+void Assembly::countOverlaps()
+{
+    for (const RowInfo& row : m_shared.rowInfos) {
+        const bool nests = row.key.kind == RowKind::Device || (row.key.kind == RowKind::Host && row.key.category == 0);
+        if (!row.track || !nests)
+            continue;
+        const Overlaps overlaps = m_shared.builder.overlaps(*row.track);
+        m_whole.losses.add(Loss::Overlapping, overlaps.first, overlaps.count);
+    }
+}
+
+// Names of tracks and processes, from the metadata events.
 
 namespace {
 
-using ProcessKey = Processes::key_type; ///< number or hash of the text, and which of the two it is
-struct Thread {
-    ProcessKey process;
-    std::int64_t thread;
-    bool isText;
-    friend auto operator<=>(const Thread&, const Thread&) = default;
-};
+using ThreadKey =
+    std::tuple<ProcessKey, std::int64_t, bool>; ///< number or hash of the text, and which of the two it is
 
 struct Named {
     std::string name, labels;
@@ -129,7 +180,7 @@ struct Named {
 
 struct NameTable {
     std::map<ProcessKey, Named> processes;
-    std::map<Thread, Named> threads;
+    std::map<ThreadKey, Named> threads;
     std::map<ProcessKey, std::int64_t> numbers; ///< of processes that the file identifies by text
 };
 
@@ -175,7 +226,7 @@ NameTable readNames(const ScanResult& whole, Losses& losses)
     NameTable table;
     for (const MetaEvent& event : whole.metadata) {
         constexpr std::string_view kProcess = "process_", kThread = "thread_";
-        const ProcessKey process{event.key.process, event.key.processIsText};
+        const ProcessKey process = event.key.processKey();
         if (event.name.starts_with(kProcess))
             readInto(table.processes[process], event, std::string_view(event.name).substr(kProcess.size()), losses);
         else if (event.name.starts_with(kThread))
@@ -202,10 +253,10 @@ Track makeTrack(const RowInfo& row, const NameTable& names)
 {
     const RowKey& key = row.key;
     Track track;
-    const auto number = names.numbers.find({key.process, key.processIsText});
+    const auto number = names.numbers.find(key.processKey());
     track.pid = number != names.numbers.end() ? number->second : key.processIsText ? 0 : key.process;
     track.processName = row.processText;
-    const auto process = names.processes.find({key.process, key.processIsText});
+    const auto process = names.processes.find(key.processKey());
     const bool onDevice = key.kind != RowKind::Host;
     if (process != names.processes.end()) {
         const Named& named = process->second;
@@ -214,9 +265,8 @@ Track makeTrack(const RowInfo& row, const NameTable& names)
         track.processSortIndex = named.sortIndex;
     }
     // The thread of a device row is either an id that our writer made up or 0.
-    const auto thread = names.threads.find({{key.process, key.processIsText},
-                                            onDevice && key.thread == 0 ? key.stream : key.thread,
-                                            !onDevice && key.threadIsText});
+    const auto thread = names.threads.find(
+        {key.processKey(), onDevice && key.thread == 0 ? key.stream : key.thread, !onDevice && key.threadIsText});
     if (thread != names.threads.end())
         track.sortIndex = thread->second.sortIndex;
     if (onDevice) {
@@ -253,7 +303,7 @@ void renumberDevices(SharedBuild& shared, const std::set<ProcessKey>& calling)
     for (const RowInfo& row : shared.rowInfos)
         if (row.key.kind == RowKind::Device && row.key.device >= 0) {
             auto& processes = rows[row.key.device];
-            const ProcessKey process{row.key.process, row.key.processIsText};
+            const ProcessKey process = row.key.processKey();
             if (calling.contains(process))
                 return;
             if (std::ranges::find(processes, process) == processes.end())
@@ -266,7 +316,7 @@ void renumberDevices(SharedBuild& shared, const std::set<ProcessKey>& calling)
             numbers[{device, processes[i]}] = next++;
     for (RowInfo& row : shared.rowInfos)
         if (row.key.kind != RowKind::Host) {
-            const auto found = numbers.find({row.key.device, {row.key.process, row.key.processIsText}});
+            const auto found = numbers.find({row.key.device, row.key.processKey()});
             row.device = found == numbers.end() ? std::nullopt : std::optional(found->second);
         }
 }
@@ -278,7 +328,7 @@ void numberProcesses(SharedBuild& shared, const ScanResult& whole, NameTable& na
     std::set<ProcessKey> calling;
     for (std::uint32_t i = 0; i < shared.rowInfos.size(); ++i) {
         const RowKey& key = shared.rowInfos[i].key;
-        const ProcessKey process{key.process, key.processIsText};
+        const ProcessKey process = key.processKey();
         if (contains(whole.callRows, i))
             calling.insert(process);
         if (key.processIsText && (contains(whole.callRows, i) || contains(whole.opRows, i)))
@@ -297,78 +347,266 @@ void numberProcesses(SharedBuild& shared, const ScanResult& whole, NameTable& na
 
 } // namespace
 
-Processes assembleRows(SharedBuild& shared, const ScanResult& whole, Losses& losses)
+Processes Assembly::nameTracks(Losses& losses)
 {
-    NameTable names = readNames(whole, losses);
-    numberProcesses(shared, whole, names);
-    const bool anySteps = !whole.stepRows.empty();
+    NameTable names = readNames(m_whole, losses);
+    numberProcesses(m_shared, m_whole, names);
+    const bool anySteps = !m_whole.stepRows.empty();
     Processes processes;
-    for (std::uint32_t i = 0; i < shared.rowInfos.size(); ++i) {
-        const RowInfo& row = shared.rowInfos[i];
+    for (std::uint32_t i = 0; i < m_shared.rowInfos.size(); ++i) {
+        const RowInfo& row = m_shared.rowInfos[i];
         Track track = makeTrack(row, names);
         if (row.key.kind == RowKind::Host)
-            processes.try_emplace({row.key.process, row.key.processIsText},
-                                  Process{track.pid, track.processName, track.processSortIndex});
+            processes.try_emplace(row.key.processKey(), Process{track.pid, track.processName, track.processSortIndex});
         if (!row.track)
             continue;
         // The thread that contains the steps. Without steps, the thread whose id equals its process id, as on Linux.
-        const bool main = anySteps ? contains(whole.stepRows, i)
-                                   : contains(whole.opRows, i) && track.pid == track.tid && track.pid != 0;
+        const bool main = anySteps ? contains(m_whole.stepRows, i)
+                                   : contains(m_whole.opRows, i) && track.pid == track.tid && track.pid != 0;
         if (row.key.kind == RowKind::Host && main)
             track.kind = TrackKind::MainThread;
-        shared.builder.updateTrack(*row.track, std::move(track));
+        m_shared.builder.updateTrack(*row.track, std::move(track));
     }
     return processes;
 }
 
-void LaunchCheck::add(const ScanResult& part)
+void Assembly::addSamples(const std::vector<Sample>& samples)
 {
-    for (const ScanResult::Rows& rows : part.rows) {
-        std::array<std::vector<SortKey>, 2>* calls = nullptr;
-        for (const RawSlice& slice : rows.slices) {
-            if (slice.link <= 0)
-                continue;
-            const SortKey call{slice.link, slice.source()};
-            if (const bool runtime = slice.kind == ActivityKind::CudaRuntime;
-                runtime || slice.kind == ActivityKind::CudaDriver) {
-                calls = calls ? calls : &m_calls[rows.rowId];
-                (*calls)[runtime].push_back(call);
-            } else if (isDeviceWork(slice.kind)) {
-                m_work.push_back(call);
-            }
+    SeriesKey last;
+    Series* series = nullptr;
+    for (const Sample& sample : samples) {
+        if (const SeriesKey key{sample.rowId, sample.name, sample.isChange}; !series || key != last) {
+            series = &m_series[key];
+            last = key;
         }
+        series->isBytes = sample.isBytes;
+        series->samples.push_back(sample.sample);
+    }
+    for (auto& [key, some] : m_series) {
+        if (some.samples.empty())
+            continue;
+        if (!some.track) // hidden until nameCounters() gives it a name
+            some.track = m_shared.builder.addTrack({});
+        m_shared.builder.addSamples(*some.track, std::exchange(some.samples, {}),
+                                    std::get<2>(key) ? SampleMeaning::Change : SampleMeaning::Value);
     }
 }
 
-void LaunchCheck::report(const std::vector<RowInfo>& rows, Losses& losses)
+// What the trace says about itself outside its events: devices, versions, ranks.
+
+namespace {
+
+using simdjson::SUCCESS;
+
+/// 12040 → "12.4", following CUDA's version numbering.
+std::string cudaVersion(std::int64_t number)
 {
-    // If the file has no runtime call at all, calls were not recorded.
-    if (m_calls.empty())
+    return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+/// A figure of a device; 0 if it is missing or impossible.
+int figure(simdjson::dom::element object, std::string_view key, std::int64_t limit = 1 << 30)
+{
+    std::int64_t number = 0;
+    return object[key].get(number) == SUCCESS && number >= 0 && number < limit ? static_cast<int>(number) : 0;
+}
+
+void addDevices(TraceBuilder& builder, std::string_view json, std::set<std::uint32_t>& known)
+{
+    simdjson::dom::parser parser;
+    simdjson::dom::array devices;
+    if (parser.parse(simdjson::padded_string(json)).get(devices) != SUCCESS)
         return;
-    std::map<std::tuple<std::int64_t, bool, std::size_t>, std::vector<SortKey>> processes;
-    for (auto& [row, interfaces] : m_calls)
-        for (std::size_t i = 0; i < interfaces.size(); ++i) {
-            const RowKey& key = rows[row].key;
-            std::vector<SortKey>& calls = processes[{key.process, key.processIsText, i}];
-            calls.insert(calls.end(), interfaces[i].begin(), interfaces[i].end());
-            interfaces[i] = {};
-        }
-    radixSort(m_work);
-    for (auto& [process, calls] : processes) {
-        radixSort(calls);
-        for (std::size_t i = 0; i < calls.size(); ++i)
-            if ((i > 0 && calls[i - 1].key == calls[i].key) ||
-                (i + 1 < calls.size() && calls[i + 1].key == calls[i].key))
-                losses.add(Loss::SharedCorrelation, calls[i].place);
-        auto call = calls.begin();
-        std::erase_if(m_work, [&](const SortKey& work) { // keeps what none of these calls launched
-            while (call != calls.end() && call->key < work.key)
-                ++call;
-            return call != calls.end() && call->key == work.key;
-        });
+    for (const simdjson::dom::element element : devices) {
+        std::int64_t id = 0;
+        std::string_view name, uuid;
+        if (element["id"].get(id) != SUCCESS || id < 0 || id > 0xffff ||
+            !known.insert(static_cast<std::uint32_t>(id)).second)
+            continue;
+        Device device{.id = DeviceId{static_cast<std::uint32_t>(id)}, .name = {}, .uuid = {}};
+        if (element["name"].get(name) == SUCCESS)
+            device.name = name;
+        if (element["uuid"].get(uuid) == SUCCESS)
+            device.uuid = uuid;
+        device.computeMajor = figure(element, "computeMajor", 1000);
+        device.computeMinor = figure(element, "computeMinor", 1000);
+        std::int64_t bytes = 0;
+        if (element["totalGlobalMem"].get(bytes) == SUCCESS)
+            device.memoryBytes = bytes;
+        device.multiprocessors = figure(element, "numSms");
+        device.limits = {figure(element, "maxThreadsPerMultiprocessor"), figure(element, kBlocksPerSmKey),
+                         figure(element, "regsPerMultiprocessor"), figure(element, "sharedMemPerMultiprocessor")};
+        builder.addDevice(std::move(device));
     }
-    for (const SortKey& work : m_work)
-        losses.add(Loss::NoLaunch, work.place);
+}
+
+void addDistributed(TraceBuilder& builder, std::string_view json)
+{
+    simdjson::dom::parser parser;
+    simdjson::dom::element info;
+    if (parser.parse(simdjson::padded_string(json)).get(info) != SUCCESS)
+        return;
+    std::int64_t number = 0;
+    std::string_view text;
+    for (const std::string_view key : {"rank", "world_size"})
+        if (info[key].get(number) == SUCCESS)
+            builder.setMetadata(std::string(key), std::to_string(number));
+    if (info["backend"].get(text) == SUCCESS)
+        builder.setMetadata("distributed.backend", std::string(text));
+    if (info["nccl_version"].get(text) == SUCCESS)
+        builder.setMetadata("versions.nccl", std::string(text));
+}
+
+constexpr std::string_view kOfCopy = "In the original trace: ";
+
+/// The note without its byte position, which differs between a file and its copy.
+std::string_view withoutPlace(std::string_view note)
+{
+    note = note.substr(0, std::min(note.rfind(" (byte "), note.rfind(" (the first at byte ")));
+    while (note.ends_with('.'))
+        note.remove_suffix(1);
+    return note;
+}
+
+/// A note about the original trace. If that was a copy itself, the note is not prefixed twice.
+Message copiedNote(std::string_view note, std::string_view id)
+{
+    note.remove_prefix(note.starts_with(kOfCopy) ? kOfCopy.size() : 0);
+    return message<"json.copied_note", "In the original trace: {note}">({{"note", note}, {"note_id", id}});
+}
+
+/// Adds the losses of the original trace.
+void addCapture(CaptureStats& stats, std::string_view json)
+{
+    simdjson::dom::parser parser;
+    simdjson::dom::element capture;
+    if (parser.parse(simdjson::padded_string(json)).get(capture) != SUCCESS)
+        return;
+    std::uint64_t dropped = 0;
+    if (capture["dropped"].get(dropped) == SUCCESS)
+        stats.dropped += dropped;
+    bool cut = false;
+    stats.cut = (capture["cut"].get(cut) == SUCCESS && cut) || stats.cut;
+    simdjson::dom::array notes;
+    if (capture["notes"].get(notes) != SUCCESS)
+        return;
+    simdjson::dom::array ids;
+    const bool haveIds = capture["note_ids"].get(ids) == SUCCESS && ids.size() == notes.size();
+    for (std::size_t i = 0; i < notes.size(); ++i) {
+        std::string_view note, id;
+        if (haveIds && ids.at(i).get(id) != SUCCESS)
+            id = {};
+        if (notes.at(i).get(note) == SUCCESS)
+            stats.notes.push_back(copiedNote(note, id));
+    }
+}
+
+void addVersion(TraceBuilder& builder, const std::string& key, std::string_view raw)
+{
+    constexpr std::pair<std::string_view, std::string_view> kVersions[] = {
+        {"cuda_runtime_version", "versions.cuda_runtime"},
+        {"cuda_driver_version", "versions.cuda_driver"},
+        {"hip_runtime_version", "versions.hip_runtime"},
+        {"hip_driver_version", "versions.hip_driver"},
+        {"cupti_version", "versions.cupti"},
+        {"cudnn_version", "versions.cudnn"},
+        {"nccl_version", "versions.nccl"},
+        {"pytorch_version", "versions.torch"},
+        {"torch_version", "versions.torch"},
+        {"python_version", "versions.python"},
+    };
+    for (const auto& [name, ours] : kVersions) {
+        if (key != name)
+            continue;
+        const std::string text = plainValue(raw);
+        const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos && text.size() < 10;
+        builder.setMetadata(std::string(ours),
+                            number && key.starts_with("cuda_") ? cudaVersion(std::stol(text)) : text);
+    }
+}
+
+std::map<std::string, std::string> counterUnits(const TopLevelValues& values)
+{
+    std::map<std::string, std::string> units;
+    simdjson::dom::parser parser;
+    simdjson::dom::object object;
+    const auto raw = values.find(std::string(kUnitsKey));
+    if (raw == values.end() || parser.parse(simdjson::padded_string(raw->second)).get(object) != SUCCESS)
+        return units;
+    for (const auto& [name, value] : object)
+        if (std::string_view unit; value.get(unit) == SUCCESS)
+            units.emplace(name, unit);
+    return units;
+}
+
+} // namespace
+
+void Assembly::nameCounters(const Processes& processes, const TopLevelValues& values)
+{
+    const std::map<std::string, std::string> units = counterUnits(values);
+    for (auto& [key, series] : m_series) {
+        const auto& [rowId, name, isChange] = key;
+        Track counter;
+        counter.kind = TrackKind::Counter;
+        counter.name = m_shared.builder.string(StringId{name});
+        const RowInfo& row = m_shared.rowInfos[rowId];
+        if (const auto process = processes.find(row.key.processKey()); process != processes.end()) {
+            counter.pid = process->second.pid;
+            counter.processName = process->second.name;
+            counter.processSortIndex = process->second.sortIndex;
+        }
+        const auto unit = units.find(counter.name);
+        counter.unit = unit != units.end() ? unit->second : series.isBytes ? "bytes" : "";
+        if (series.track)
+            m_shared.builder.updateTrack(*series.track, std::move(counter));
+    }
+    m_series.clear();
+}
+
+void dropDuplicateNotes(std::vector<Message>& notes)
+{
+    std::set<std::string, std::less<>> own;
+    for (const Message& note : notes)
+        if (!note.text.starts_with(kOfCopy))
+            own.emplace(withoutPlace(note.text));
+    std::erase_if(notes, [&](const Message& note) {
+        const std::string_view text = note.text;
+        return text.starts_with(kOfCopy) && own.contains(withoutPlace(text.substr(kOfCopy.size())));
+    });
+}
+
+void Assembly::addMetadata(const TopLevelValues& values)
+{
+    TraceBuilder& builder = m_shared.builder;
+    std::set<std::uint32_t> devices;
+    for (const auto& [key, raw] : values) {
+        if (key == kUnitsKey)
+            continue;
+        if (key == kCaptureKey) {
+            addCapture(builder.captureStats(), raw);
+            continue;
+        }
+        const bool ours = key.starts_with(kMetadataPrefix);
+        builder.setMetadata(ours ? key.substr(kMetadataPrefix.size()) : "pytorch." + key, plainValue(raw));
+        addVersion(builder, key, raw);
+        if (key == "deviceProperties")
+            addDevices(builder, raw, devices);
+        else if (key == "distributedInfo")
+            addDistributed(builder, raw);
+    }
+    for (const RowInfo& row : m_shared.rowInfos) {
+        const std::int64_t number = row.device.value_or(row.key.device);
+        if (row.track && row.key.kind == RowKind::Device && number >= 0 && number < 0x10000 &&
+            devices.insert(static_cast<std::uint32_t>(number)).second)
+            builder.addDevice({.id = DeviceId{static_cast<std::uint32_t>(number)}, .name = {}, .uuid = {}});
+    }
+    for (const MetaEvent& event : m_whole.metadata)
+        if (event.name == "Record Window End")
+            builder.setMetadata("record.end_ns", event.args);
+        else if (event.name.starts_with("Iteration Start:"))
+            builder.setMetadata("record.begin_ns", event.args);
+    builder.setMetadata("source.events", std::to_string(m_whole.events));
+    builder.setMetadata("source.marked_ops", std::to_string(m_whole.markedOps));
 }
 
 } // namespace profiler::formats::json

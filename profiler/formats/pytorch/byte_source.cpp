@@ -219,4 +219,62 @@ bool TextWindow::readOn(const char* keepFrom)
     return got > 0;
 }
 
+std::optional<std::uint64_t> findText(TextWindow& window, std::string_view needle, std::uint64_t from,
+                                      std::uint64_t limit, const std::function<bool(const char*)>& accept,
+                                      const std::stop_token& stop)
+{
+    // The text before the first place matters too.
+    const std::uint64_t back = from - std::min<std::uint64_t>(from, kLook);
+    if (window.placeOf(back) == window.end()) {
+        window.moveTo(back);
+        window.readOn(window.begin());
+    }
+    for (std::uint64_t next = from; !stop.stop_requested();) {
+        const char* p = window.placeOf(next);
+        const std::string_view rest(p, static_cast<std::size_t>(window.end() - p));
+        const std::size_t found = rest.find(needle);
+        const bool any = found != rest.npos;
+        if (any && next + found >= limit)
+            return std::nullopt;
+        if (any && (rest.size() - found >= kLook || window.atEnd())) {
+            next += found;
+            if (accept(p + found))
+                return next;
+            ++next;
+            continue;
+        }
+        const char* resumeAt = any ? p + found : window.end() - std::min(rest.size(), needle.size() - 1);
+        next = window.offsetOf(resumeAt);
+        const bool before = resumeAt - window.begin() > static_cast<std::ptrdiff_t>(kLook);
+        if (!window.readOn(before ? resumeAt - kLook : window.begin()) && (!any || !window.atEnd()))
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+bool skipLongValue(TextWindow& window, const char*& cursor, const std::stop_token& stop)
+{
+    std::int64_t depth = 0;
+    bool inText = false, escaped = false;
+    for (const char* p = cursor;; p = window.begin()) {
+        for (; p < window.end(); ++p) {
+            if (inText) {
+                inText = escaped || *p != '"';
+                escaped = !escaped && *p == '\\';
+            } else {
+                inText = *p == '"';
+                depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
+            }
+            if (depth == 0 && !inText) {
+                cursor = p + 1;
+                return true;
+            }
+        }
+        const bool more = !stop.stop_requested() && window.readOn(window.end());
+        cursor = window.end();
+        if (!more)
+            return false;
+    }
+}
+
 } // namespace profiler::formats::json

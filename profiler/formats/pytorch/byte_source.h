@@ -6,12 +6,14 @@
 #include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace profiler::formats::json {
@@ -100,5 +102,18 @@ private:
     std::uint64_t m_offset = 0;
     bool m_atEnd = false;
 };
+
+/// Number of bytes around a place that are in memory when it is examined, unless the text begins or ends there.
+inline constexpr std::size_t kLook = 256;
+
+/// The first place in [from, limit) that has `needle` and that `accept` accepts; empty if there is none or the search
+/// was stopped. The window moves on.
+std::optional<std::uint64_t> findText(TextWindow& window, std::string_view needle, std::uint64_t from,
+                                      std::uint64_t limit, const std::function<bool(const char*)>& accept,
+                                      const std::stop_token& stop = {});
+
+/// Skips a JSON value of any length at `cursor`, without validating it. The window moves on.
+/// @return false if the text ends inside the value, or if the skip was stopped; `cursor` is then the window's end
+bool skipLongValue(TextWindow& window, const char*& cursor, const std::stop_token& stop = {});
 
 } // namespace profiler::formats::json

@@ -1,17 +1,140 @@
 #include "profiler/formats/pytorch/event_sink.h"
+
 #include "profiler/formats/pytorch/json_text.h"
+#include "profiler/formats/pytorch/json_values.h"
 #include "profiler/model/activity.h"
+#include "profiler/model/pools.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <xxhash.h>
 
 namespace profiler::formats::json {
 
 namespace {
 
+/// The number at the end of a text: 7 for "stream 7".
+std::optional<std::int64_t> trailingNumber(std::string_view text)
+{
+    const auto last = text.find_last_not_of("0123456789");
+    const std::string_view digits = text.substr(last == text.npos ? 0 : last + 1);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc{} && !digits.empty() ? std::optional(value) : std::nullopt;
+}
+
+void setIdent(const Ident& ident, std::int64_t& number, bool& isText)
+{
+    isText = ident.text.data() != nullptr;
+    number = isText ? static_cast<std::int64_t>(XXH3_64bits(ident.text.data(), ident.text.size())) : ident.number;
+}
+
+std::int64_t numberOf(const Ident& ident)
+{
+    return ident.text.data() ? trailingNumber(ident.text).value_or(0) : ident.number;
+}
+
+/// The row that an event belongs to.
+RowKey rowKey(const Event& event, RowKind rowKind)
+{
+    RowKey key;
+    key.kind = rowKind;
+    setIdent(event.pid, key.process, key.processIsText);
+    if (rowKind == RowKind::Host) {
+        setIdent(event.tid, key.thread, key.threadIsText);
+        return key;
+    }
+    if (event.pid.text == kCudaFunctions) {
+        key.device = numberOf(event.tid);
+        key.stream = 0;
+        return key;
+    }
+    // Our writer gives streams with equal numbers, of two processes or contexts, different made-up thread ids.
+    if (!event.tid.text.data() && event.tid.number >= kMadeUpIds)
+        key.thread = event.tid.number;
+    key.device = event.has(Event::kDevice) ? event.device : numberOf(event.pid);
+    key.stream = event.has(Event::kStream) ? event.stream : numberOf(event.tid);
+    return key;
+}
+
+constexpr std::string_view kStepMark = "ProfilerStep#";
+
+NameUse useOf(std::string_view name)
+{
+    if (name.starts_with(kStepMark))
+        return NameUse::Step;
+    if (name == "[memory]")
+        return NameUse::Memory;
+    if (name == "Stream Wait Event")
+        return NameUse::StreamWait;
+    return name.starts_with("Iteration Start:") || name == "Record Window End" ? NameUse::WindowMark : NameUse::Plain;
+}
+
+} // namespace
+
+std::uint32_t SharedBuild::internName(std::string_view text)
+{
+    const std::scoped_lock lock(m_mutex);
+    return builder.intern(text).value;
+}
+
+std::vector<std::uint32_t> SharedBuild::internArgs(std::span<const ArgsOfPart> args)
+{
+    std::vector<std::uint32_t> ids;
+    ids.reserve(args.size());
+    const std::scoped_lock lock(m_mutex);
+    for (const auto& [launch, others] : args) {
+        SliceArgs whole = others;
+        whole.launch = builder.internLaunch(launch);
+        ids.push_back(builder.internArgs(whole));
+    }
+    return ids;
+}
+
+void SharedBuild::addMany(std::uint32_t rowId, std::vector<RawSlice>&& slices)
+{
+    const std::scoped_lock lock(m_mutex);
+    std::optional<TrackId>& track = rowInfos[rowId].track;
+    if (!track)
+        track = builder.addTrack({});
+    builder.addMany(*track, std::move(slices), Depth::BySource);
+}
+
+std::uint32_t SharedBuild::rowId(const RowKey& key, const Event& event)
+{
+    const std::scoped_lock lock(m_mutex);
+    const auto [place, isNew] = m_ids.try_emplace(key);
+    if (isNew) {
+        place->second = static_cast<std::uint32_t>(rowInfos.size());
+        rowInfos.push_back({.key = key,
+                            .processText = key.processIsText ? unescaped(event.pid.text) : std::string{},
+                            .threadText = key.threadIsText ? unescaped(event.tid.text) : std::string{},
+                            .track = {},
+                            .device = {}});
+    }
+    return place->second;
+}
+
+std::size_t Names::Hash::operator()(std::string_view text) const
+{
+    return XXH3_64bits(text.data(), text.size());
+}
+
+const Name& Names::find(std::string_view raw, bool odd)
+{
+    if (const auto known = m_names.find(raw); known != m_names.end())
+        return known->second;
+    const std::string text = odd ? unescaped(raw) : std::string(raw);
+    Name name{.id = m_shared.internName(text), .use = useOf(text), .copy = copyFromName(text)};
+    if (name.use == NameUse::Step)
+        std::from_chars(text.data() + kStepMark.size(), text.data() + text.size(), name.number);
+    return m_names.emplace(raw, name).first->second;
+}
+
+namespace {
+
 constexpr std::size_t kArgsKept = 1024; // a power of two
-/// In an id of arguments: it is one of the part's arguments with a launch configuration.
-constexpr std::uint32_t kOfPart = 1U << 30;
 /// CUPTI's ids are at most this large. Larger ids are made by Stepscope and encode their process.
 constexpr std::int64_t kLargestCorrelation = 0xffffffff;
 
@@ -31,12 +154,18 @@ std::size_t hashOf(const SliceArgs& args)
     hash = (hash ^ static_cast<std::uint64_t>(args.value)) * 0xFF51AFD7ED558CCDULL;
     hash ^= std::uint64_t{args.shapes.value} << 32 | args.types.value;
     hash = (hash ^ hash >> 29) * 0xC4CEB9FE1A85EC53ULL;
-    return static_cast<std::size_t>(hash >> 54) & (kArgsKept - 1);
+    return static_cast<std::size_t>(hash >> 54);
+}
+
+template <char... kPhases>
+bool isOneOf(char phase)
+{
+    return ((phase == kPhases) || ...);
 }
 
 bool isInstant(char phase)
 {
-    return phase == 'i' || phase == 'I' || phase == 'R' || phase == 'n' || phase == 'T' || phase == 'p';
+    return isOneOf<'i', 'I', 'R', 'n', 'T', 'p'>(phase);
 }
 
 std::uint32_t id32(std::int64_t value)
@@ -67,11 +196,55 @@ LaunchConfig launchOf(const Event& event)
     return launch;
 }
 
+std::uint64_t identHash(const Ident& ident)
+{
+    return ident.text.data() ? XXH3_64bits(ident.text.data(), ident.text.size())
+                             : static_cast<std::uint64_t>(ident.number);
+}
+
+// Numbers hash to themselves; multiplying by this spreads neighbouring numbers.
+constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15ULL;
+
+void mark(std::vector<bool>& rows, std::uint32_t rowId)
+{
+    if (rowId >= rows.size())
+        rows.resize(rowId + 1);
+    rows[rowId] = true;
+}
+
+/// The values of a counter event.
+struct CounterArgs {
+    std::vector<std::pair<std::string, double>> numbers;
+    std::size_t count = 0; ///< values of any type
+};
+
+/// @param json  an object without syntax errors, in a window
+/// @return empty if a number does not fit in a double, or the object is not valid JSON
+std::optional<CounterArgs> counterArgs(std::string_view json)
+{
+    CounterArgs args;
+    Values reader;
+    reader.end = json.data() + json.size();
+    bool fits = true;
+    forEachEntry(json, reader, [&](std::string_view key, std::string_view value) {
+        ++args.count;
+        if (!isDigit(value[value.front() == '-']))
+            return;
+        double number = 0;
+        fits = std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc{} && fits;
+        args.numbers.emplace_back(unescaped(key), number);
+    });
+    return fits && (reader.odd & ~Event::kBadUtf8) == 0 ? std::optional(std::move(args)) : std::nullopt;
+}
+
+/// c10::DeviceType of host memory; all other numbers are accelerators.
+constexpr std::int64_t kCpu = 0;
+
 } // namespace
 
 EventSink::EventSink(SharedBuild& shared, const PassOptions& passOptions)
     : m_shared(shared), m_names(shared), m_keepLaunchFlows(passOptions.keepLaunchFlows), m_ranges(passOptions.gathered),
-      m_args(kArgsKept), m_launchedPlaces(kArgsKept), m_noArgs(shared.internArgs({}))
+      m_argsPlaces(kArgsKept)
 {
 }
 
@@ -84,27 +257,24 @@ void EventSink::begin(ScanResult& result)
 void EventSink::end()
 {
     m_ranges.end(*m_result, [this](std::uint32_t rowId, const RawSlice& slice) { slicesOf(rowId).push_back(slice); });
-    replaceLaunchArgs();
-    for (const ScanResult::Rows& rows : m_result->rows)
+    replaceArgs();
+    for (const RowSlices& rows : m_result->rows)
         m_expected[rows.rowId] = rows.slices.size();
     m_result = nullptr;
 }
 
-void EventSink::replaceLaunchArgs()
+void EventSink::replaceArgs()
 {
-    if (m_launched.empty())
+    if (m_args.empty())
         return;
-    const std::vector<std::uint32_t> ids = m_shared.internLaunched(m_launched);
-    const auto replace = [&](RawSlice& slice) {
-        if (!ArgsPool::isInline(slice.args) && (slice.args & kOfPart) != 0)
-            slice.args = ids[slice.args & ~kOfPart];
-    };
-    for (ScanResult::Rows& rows : m_result->rows)
+    const std::vector<std::uint32_t> ids = m_shared.internArgs(m_args);
+    const auto replace = [&](RawSlice& slice) { slice.args = slice.args == 0 ? 0 : ids[slice.args - 1]; };
+    for (RowSlices& rows : m_result->rows)
         std::for_each(rows.slices.begin(), rows.slices.end(), replace);
     for (RangeEnd& end : m_result->rangeEnds)
         replace(end.slice);
-    m_launched.clear();
-    std::fill(m_launchedPlaces.begin(), m_launchedPlaces.end(), 0);
+    m_args.clear();
+    std::fill(m_argsPlaces.begin(), m_argsPlaces.end(), 0);
 }
 
 void EventSink::setWindow(const char* window, std::uint64_t offset)
@@ -148,41 +318,33 @@ void EventSink::take(const Event& event)
     ++m_result->events;
     if (event.odd != 0)
         countOddities(event);
-    switch (event.phase) {
-    case 'X':
-        return takeWhole(event);
-    case 's':
-    case 't':
-    case 'f':
-        return takeFlow(event);
-    case 'i':
-    case 'I':
-    case 'R':
-    case 'n':
-    case 'T':
-    case 'p':
-        return takeInstant(event);
-    case 'B':
-    case 'E':
-    case 'b':
-    case 'e':
-    case 'S':
-    case 'F':
-        return takeRangeEnd(event);
-    case 'C':
-        return takeCounter(event);
-    case 'M':
-        return takeMetadata(event);
-    default:
+    const char phase = event.phase;
+    if (phase == 'X')
+        takeWhole(event);
+    else if (isOneOf<'s', 't', 'f'>(phase))
+        takeFlow(event);
+    else if (isOneOf<'B', 'E', 'b', 'e', 'S', 'F'>(phase))
+        takeRangeEnd(event);
+    else if (isInstant(phase))
+        takeInstant(event);
+    else if (phase == 'C')
+        takeCounter(event);
+    else if (phase == 'M')
+        takeMetadata(event);
+    else
         m_result->losses.add(Loss::OtherPhase, offsetOf(event));
-    }
+}
+
+const Name& EventSink::nameOf(const Event& event)
+{
+    return m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
 }
 
 void EventSink::takeWhole(const Event& event)
 {
     if (!hasTime(event))
         return;
-    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
+    const Name& name = nameOf(event);
     RowKind rowKind{};
     RawSlice slice = makeSlice(event, name, rowKind);
     if (!event.has(Event::kDuration)) {
@@ -225,7 +387,7 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, RowKind& row
     if (event.has(Event::kExternal))
         slice.external = id32(event.external);
     // An instant is not work, and the end of a range is counted with its start.
-    if (isInstant(event.phase) && isDeviceWork(slice.kind))
+    if (isDeviceWork(slice.kind) && isInstant(event.phase))
         slice.kind = ActivityKind::Other;
     const bool counts = event.phase != 'E' && event.phase != 'e' && event.phase != 'F';
     m_result->deviceWork += counts && isDeviceWork(slice.kind);
@@ -239,7 +401,6 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, RowKind& row
     if (slice.kind == ActivityKind::CpuOp) {
         const bool numbered = event.has(Event::kSequence) && event.sequence >= 0;
         slice.link = numbered ? event.sequence : -1;
-        m_result->sequences += counts && numbered;
         if (numbered && event.has(Event::kForwardThread) && event.forwardThread > 0)
             slice.flags |= slice_flag::kBackward;
     } else if (event.has(Event::kCorrelation)) {
@@ -251,6 +412,7 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, RowKind& row
     return slice;
 }
 
+/// The number of the arguments in m_args, from 1 on, until replaceArgs(); 0 for none.
 std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKind kind, RowKind rowKind)
 {
     constexpr std::uint32_t kAny =
@@ -260,7 +422,7 @@ std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKi
     const bool onDevice = rowKind != RowKind::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
     if (kind != ActivityKind::Step && !launched &&
         (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
-        return m_noArgs;
+        return 0;
     SliceArgs args;
     if (kind == ActivityKind::Step)
         args.value = name.number;
@@ -283,25 +445,13 @@ std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKi
         if (event.has(Event::kStream) && event.stream >= 0)
             args.stream = StreamId{id32(event.stream)};
     }
-    return launched ? keptForPart(launch, args) : cached(args);
-}
-
-std::uint32_t EventSink::keptForPart(const LaunchConfig& launch, const SliceArgs& args)
-{
-    std::uint32_t& place = m_launchedPlaces[LaunchPool::hashOf(launch) & (kArgsKept - 1)];
-    if (place == 0 || m_launched[place - 1].launch != launch || m_launched[place - 1].others != args) {
-        m_launched.push_back({launch, args});
-        place = static_cast<std::uint32_t>(m_launched.size());
+    const std::size_t hash = hashOf(args) ^ (launched ? LaunchPool::hashOf(launch) : 0);
+    std::uint32_t& place = m_argsPlaces[hash & (kArgsKept - 1)];
+    if (place == 0 || m_args[place - 1].launch != launch || m_args[place - 1].others != args) {
+        m_args.push_back({launch, args});
+        place = static_cast<std::uint32_t>(m_args.size());
     }
-    return kOfPart | (place - 1);
-}
-
-std::uint32_t EventSink::cached(const SliceArgs& args)
-{
-    CachedArgs& cached = m_args[hashOf(args)];
-    if (!cached.known || !(cached.args == args))
-        cached = {args, m_shared.internArgs(args), true};
-    return cached.id;
+    return place;
 }
 
 std::uint32_t EventSink::rowIdOf(const RowKey& key, const Event& event)
@@ -328,34 +478,11 @@ std::vector<RawSlice>& EventSink::slicesOf(std::uint32_t rowId)
     return m_result->rows[row - 1].slices;
 }
 
-void EventSink::mark(std::vector<bool>& rows, std::uint32_t rowId)
-{
-    if (rowId >= rows.size())
-        rows.resize(rowId + 1);
-    rows[rowId] = true;
-}
-
-namespace {
-
-std::uint64_t identHash(const Ident& ident)
-{
-    return ident.text.data() ? XXH3_64bits(ident.text.data(), ident.text.size())
-                             : static_cast<std::uint64_t>(ident.number);
-}
-
-// Numbers hash to themselves; multiplying by this spreads neighbouring numbers.
-constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15ULL;
-
-/// c10::DeviceType of host memory; all other numbers are accelerators.
-constexpr std::int64_t kCpu = 0;
-
-} // namespace
-
 void EventSink::takeInstant(const Event& event)
 {
     if (!hasTime(event))
         return;
-    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
+    const Name& name = nameOf(event);
     if (name.use == NameUse::Memory && event.has(Event::kDeviceType))
         return takeMemory(event);
     if (name.use == NameUse::WindowMark) {
@@ -399,7 +526,7 @@ void EventSink::takeRangeEnd(const Event& event)
     if (!hasTime(event))
         return;
     const bool async = event.phase != 'B' && event.phase != 'E';
-    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
+    const Name& name = nameOf(event);
     RangeEnd end;
     end.named = event.has(Event::kName);
     end.begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
@@ -475,7 +602,8 @@ void EventSink::takeCounter(const Event& event)
 {
     if (!hasTime(event))
         return;
-    if (!event.has(Event::kArgs) || !m_counterArgs.read(event.args)) {
+    const auto args = event.has(Event::kArgs) ? counterArgs(event.args) : std::nullopt;
+    if (!args) {
         m_result->losses.add(Loss::BadArgs, offsetOf(event));
         return;
     }
@@ -483,12 +611,12 @@ void EventSink::takeCounter(const Event& event)
     if (event.has(Event::kId))
         name += "[" + (event.id.text.data() ? unescaped(event.id.text) : std::to_string(event.id.number)) + "]";
     const std::uint32_t rowId = processRow(event);
-    const bool alone = m_counterArgs.count == 1;
-    for (const auto& [key, value] : m_counterArgs.numbers) {
+    const bool alone = args->count == 1;
+    for (const auto& [key, value] : args->numbers) {
         const std::uint32_t id = m_names.find(alone ? name : name + ": " + key, false).id;
         m_result->samples.push_back({id, rowId, {traceTime(event.time), value}, false, false});
     }
-    if (m_counterArgs.numbers.size() < m_counterArgs.count)
+    if (args->numbers.size() < args->count)
         m_result->losses.add(Loss::NoNumber, offsetOf(event));
 }
 

@@ -1,63 +1,92 @@
+// Turns events into slices, flows, samples and metadata. Each scanning thread has its own sink; names, arguments and
+// rows get their numbers from the trace builder, which the threads share.
 #pragma once
 
-#include "profiler/formats/pytorch/counters.h"
-#include "profiler/formats/pytorch/losses.h"
 #include "profiler/formats/pytorch/ranges.h"
-#include "profiler/formats/pytorch/shared_build.h"
+#include "profiler/formats/pytorch/scan_result.h"
+#include "profiler/model/trace_builder.h"
 
 #include <array>
-#include <limits>
-#include <memory>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace profiler::formats::json {
 
-/// How a file is read. The first read may find that a second one with other options is necessary.
-struct PassOptions {
-    bool keepLaunchFlows = false; ///< keep flows from launches to device work, because correlation ids are missing
-    std::shared_ptr<const RangeKeys> gathered; ///< keys of ranges that are joined after all ends were read; null: none
+/// The arguments of slices, before their launch configuration has an id.
+struct ArgsOfPart {
+    LaunchConfig launch;
+    SliceArgs others; ///< without the launch
 };
 
-/// A point of a flow.
-struct FlowPoint {
-    char phase = 's';    ///< s (start), t (step), f (end)
-    bool ofNext = false; ///< binds to the next slice of its row instead of the enclosing one
-    std::uint8_t category = 0;
-    std::uint64_t id = 0;
-    std::uint32_t rowId = 0;
-    std::int64_t time = 0; ///< ns
-    std::uint64_t offset = 0;
+/// The trace builder, shared by several scanning threads. Each thread caches the results, so the lock is rarely taken.
+class SharedBuild {
+public:
+    TraceBuilder builder; ///< used by the committing thread; scanning threads use the functions below
+
+    std::uint32_t internName(std::string_view text);
+    /// The ids of the arguments in a part of the file. Kernels may all differ in their launch configuration; looking
+    /// them up one by one would make the threads wait for each other.
+    std::vector<std::uint32_t> internArgs(std::span<const ArgsOfPart> args);
+    /// The number of the row for a key.
+    std::uint32_t rowId(const RowKey& key, const Event& event);
+    /// Adds slices to a row. The row becomes a track here rather than earlier, so a discarded part leaves no empty
+    /// tracks.
+    void addMany(std::uint32_t rowId, std::vector<RawSlice>&& slices);
+
+    /// Runs `work` while no scanning thread can add a name, arguments or a row. `work` must be short.
+    template <class Work>
+    void undisturbed(Work&& work)
+    {
+        const std::scoped_lock lock(m_mutex);
+        work();
+    }
+
+    /// Rows by number. Accessed by the committing thread, either after the scanning threads have ended or in
+    /// undisturbed().
+    std::vector<RowInfo> rowInfos;
+
+private:
+    std::mutex m_mutex; ///< held for at most one look-up, or for the arguments of a part
+    std::map<RowKey, std::uint32_t> m_ids;
 };
 
-/// A metadata event. It is stored whole, because there are few.
-struct MetaEvent {
-    RowKey key;             ///< with RowKind::Host
-    std::string name, args; ///< args: raw JSON
-    std::uint64_t offset = 0;
+/// What the name of an event says about the event.
+enum class NameUse : std::uint8_t {
+    Plain,
+    Step,       ///< "ProfilerStep#5"
+    Memory,     ///< "[memory]": an allocation or a deallocation
+    StreamWait, ///< "Stream Wait Event": a stream waits for another one; the host does not wait
+    WindowMark, ///< the profiler's own marks of its start and end
 };
 
-/// The content of a part of the file.
-struct ScanResult {
-    struct Rows {
-        std::uint32_t rowId = 0;
-        std::vector<RawSlice> slices;
+struct Name {
+    std::uint32_t id = 0;    ///< StringId of the displayed name
+    std::int64_t number = 0; ///< Step: its index
+    NameUse use = NameUse::Plain;
+    CopyName copy;
+};
+
+/// The names that one scanning thread has seen, by raw JSON text.
+class Names {
+public:
+    explicit Names(SharedBuild& shared) : m_shared(shared) {}
+    const Name& find(std::string_view raw, bool odd);
+
+private:
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const;
     };
-    std::vector<Rows> rows;
-    std::vector<RangeEnd> rangeEnds; ///< grouped by RangeGroup
-    std::vector<RangeGroup> rangeGroups;
-    std::vector<FlowPoint> flows;
-    std::vector<Sample> samples;
-    std::vector<MetaEvent> metadata;
-    std::vector<bool> stepRows, opRows, callRows; ///< by row id: has steps, operators, calls with a correlation id
-    Losses losses;
-    std::uint64_t events = 0;
-    std::uint64_t deviceWork = 0;
-    std::uint64_t uncorrelated = 0;                                 ///< device work without a correlation id
-    std::uint64_t launchFlows = 0;                                  ///< flow events that repeat correlation ids
-    std::uint64_t markedOps = 0;                                    ///< operator events that mark steps
-    std::uint64_t sequences = 0;                                    ///< operators with a sequence number
-    std::int64_t latest = std::numeric_limits<std::int64_t>::min(); ///< end of the last slice or range, ns
+
+    SharedBuild& m_shared;
+    std::unordered_map<std::string, Name, Hash, std::equal_to<>> m_names;
 };
 
 /// Turns events into slices. Each scanning thread has its own instance.
@@ -83,11 +112,6 @@ private:
         std::uint32_t rowId = 0;
         bool known = false;
     };
-    struct CachedArgs {
-        SliceArgs args;
-        std::uint32_t id = 0;
-        bool known = false;
-    };
 
     [[nodiscard]] std::uint64_t offsetOf(const Event& event) const;
     void countOddities(const Event& event);
@@ -101,31 +125,26 @@ private:
     void takeMetadata(const Event& event);
     RawSlice makeSlice(const Event& event, const Name& name, RowKind& rowKind);
     std::uint32_t argsOf(const Event& event, const Name& name, ActivityKind kind, RowKind rowKind);
-    std::uint32_t cached(const SliceArgs& args);
-    std::uint32_t keptForPart(const LaunchConfig& launch, const SliceArgs& args);
-    void replaceLaunchArgs();
+    void replaceArgs();
     std::uint32_t rowIdOf(const RowKey& key, const Event& event);
     std::uint32_t processRow(const Event& event);
     std::vector<RawSlice>& slicesOf(std::uint32_t rowId);
-    static void mark(std::vector<bool>& rows, std::uint32_t rowId);
     void markRow(const RawSlice& slice, std::uint32_t rowId);
+    const Name& nameOf(const Event& event);
     void takeBinding(const Event& event, std::uint32_t rowId);
 
     SharedBuild& m_shared;
     Names m_names;
     bool m_keepLaunchFlows;
     PartRanges m_ranges;
-    CounterArgs m_counterArgs;
     ScanResult* m_result = nullptr;
     const char* m_window = nullptr;
     std::uint64_t m_windowOffset = 0;
     std::array<CachedRow, 64> m_cachedRows{};
-    std::vector<CachedArgs> m_args;
-    std::vector<LaunchedArgs> m_launched;         ///< of the part
-    std::vector<std::uint32_t> m_launchedPlaces; ///< by hash: index into m_launched + 1 of one that may be equal
-    std::uint32_t m_noArgs;
-    std::vector<std::uint32_t> m_rowOf;  ///< by row id: index into the result's rows + 1
-    std::vector<std::size_t> m_expected; ///< by row id: number of slices in the last result
+    std::vector<ArgsOfPart> m_args;
+    std::vector<std::uint32_t> m_argsPlaces; ///< by hash: index into m_args + 1 of arguments that may be equal
+    std::vector<std::uint32_t> m_rowOf;      ///< by row id: index into the result's rows + 1
+    std::vector<std::size_t> m_expected;     ///< by row id: number of slices in the last result
 };
 
 } // namespace profiler::formats::json

@@ -14,22 +14,14 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 void appendUtf8(std::string& out, std::uint32_t code)
 {
-    const auto byte = [&](std::uint32_t value) { out += static_cast<char>(value); };
     if (code < 0x80) {
-        byte(code);
-    } else if (code < 0x800) {
-        byte(0xC0 | code >> 6);
-        byte(0x80 | (code & 0x3F));
-    } else if (code < 0x10000) {
-        byte(0xE0 | code >> 12);
-        byte(0x80 | (code >> 6 & 0x3F));
-        byte(0x80 | (code & 0x3F));
-    } else {
-        byte(0xF0 | code >> 18);
-        byte(0x80 | (code >> 12 & 0x3F));
-        byte(0x80 | (code >> 6 & 0x3F));
-        byte(0x80 | (code & 0x3F));
+        out += static_cast<char>(code);
+        return;
     }
+    const unsigned more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3; // bytes after the first
+    out += static_cast<char>(0xFF00U >> (more + 1) | code >> 6 * more);
+    for (unsigned i = more; i-- > 0;)
+        out += static_cast<char>(0x80 | (code >> 6 * i & 0x3F));
 }
 
 /// The four hexadecimal digits after "\u".
@@ -86,93 +78,82 @@ std::size_t utf8Length(std::string_view text)
     return overlong || outside ? 0 : length;
 }
 
+/// The parts of a number in JSON's notation.
 struct Decimal {
     bool negative = false;
-    std::uint64_t digits = 0;  ///< the first kMostDigits significant digits
-    std::int64_t exponent = 0; ///< value = digits × 10^exponent
-    bool more = false;         ///< nonzero digits were omitted
+    std::string_view whole, fraction; ///< digits
+    std::int64_t exponent = 0;
 };
-constexpr int kMostDigits = 19;
-constexpr std::int64_t kMostExponent = 100000;
 
 bool isDigit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-/// Consumes the digits at the start of `text`.
-bool takeDigits(std::string_view& text, Decimal& value, int& kept, bool fraction)
-{
-    const std::size_t before = text.size();
-    for (; !text.empty() && isDigit(text.front()); text.remove_prefix(1)) {
-        const auto digit = static_cast<std::uint64_t>(text.front() - '0');
-        if (kept < kMostDigits) {
-            value.digits = value.digits * 10 + digit;
-            kept += value.digits != 0;
-            value.exponent -= fraction;
-        } else {
-            value.more = value.more || digit != 0;
-            value.exponent += !fraction;
-        }
-    }
-    return text.size() != before;
-}
-
-bool takeExponent(std::string_view& text, Decimal& value)
-{
-    text.remove_prefix(1);
-    const bool negative = !text.empty() && text.front() == '-';
-    if (!text.empty() && (text.front() == '-' || text.front() == '+'))
-        text.remove_prefix(1);
-    if (text.empty())
-        return false;
-    std::int64_t exponent = 0;
-    for (; !text.empty() && isDigit(text.front()); text.remove_prefix(1))
-        exponent = std::min(exponent * 10 + (text.front() - '0'), kMostExponent);
-    value.exponent += negative ? -exponent : exponent;
-    return true;
-}
-
 std::optional<Decimal> decimal(std::string_view text)
 {
+    const auto take = [&](char c) {
+        const bool found = text.starts_with(c);
+        text.remove_prefix(found);
+        return found;
+    };
+    const auto takeDigits = [&] {
+        const auto other = std::find_if_not(text.begin(), text.end(), isDigit);
+        const auto digits = text.substr(0, static_cast<std::size_t>(other - text.begin()));
+        text.remove_prefix(digits.size());
+        return digits;
+    };
     Decimal value;
-    if (!text.empty() && text.front() == '-') {
-        value.negative = true;
-        text.remove_prefix(1);
-    }
-    int kept = 0;
-    if (!takeDigits(text, value, kept, false))
+    value.negative = take('-');
+    value.whole = takeDigits();
+    if (value.whole.empty())
         return std::nullopt;
-    if (!text.empty() && text.front() == '.') {
-        text.remove_prefix(1);
-        if (!takeDigits(text, value, kept, true))
+    if (take('.') && (value.fraction = takeDigits()).empty())
+        return std::nullopt;
+    if (take('e') || take('E')) {
+        constexpr std::int64_t kMost = 100000;
+        const bool negative = take('-');
+        if (!negative)
+            take('+');
+        const std::string_view digits = takeDigits();
+        if (digits.empty())
             return std::nullopt;
+        const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value.exponent);
+        value.exponent = std::min(read.ec == std::errc{} ? value.exponent : kMost, kMost);
+        value.exponent = negative ? -value.exponent : value.exponent;
     }
-    if (!text.empty() && (text.front() == 'e' || text.front() == 'E') && !takeExponent(text, value))
-        return std::nullopt;
     return text.empty() ? std::optional(value) : std::nullopt;
 }
 
-std::optional<std::int64_t> scaled(Decimal value, bool exact)
+/// value × 10^exponent, rounded to the nearest integer. Empty if it exceeds 64 bits, or if it is not an integer
+/// although `exact` requires one.
+std::optional<std::int64_t> scaled(const Decimal& value, std::int64_t exponent, bool exact)
 {
     constexpr std::uint64_t kMost = std::uint64_t{1} << 63;
-    for (; value.exponent > 0 && value.digits != 0; --value.exponent)
-        if (value.digits > kMost / 10)
+    std::uint64_t sum = 0;
+    const auto append = [&](unsigned digit) {
+        const bool fits = sum <= kMost / 10;
+        sum = sum * 10 + digit;
+        return fits;
+    };
+    std::int64_t left = std::ssize(value.whole) + value.exponent + exponent; // digits before the point
+    bool up = false, rest = false;
+    for (const std::string_view digits : {value.whole, value.fraction})
+        for (const char c : digits) {
+            const auto digit = static_cast<unsigned>(c - '0');
+            if (left > 0 && !append(digit))
+                return std::nullopt;
+            up = up || (left == 0 && digit >= 5);
+            rest = rest || (left <= 0 && digit != 0);
+            --left;
+        }
+    for (; left > 0 && sum != 0; --left)
+        if (!append(0))
             return std::nullopt;
-        else
-            value.digits *= 10;
-    std::uint64_t last = 0;
-    for (; value.exponent < 0 && (value.digits != 0 || last != 0); ++value.exponent) {
-        value.more = value.more || last != 0;
-        last = value.digits % 10;
-        value.digits /= 10;
-    }
-    if (exact && (last != 0 || value.more))
+    sum += up;
+    if (sum >= kMost || (exact && rest))
         return std::nullopt;
-    value.digits += last >= 5;
-    if (value.digits >= kMost)
-        return std::nullopt;
-    const auto magnitude = static_cast<std::int64_t>(value.digits);
+    const auto magnitude = static_cast<std::int64_t>(sum);
     return value.negative ? -magnitude : magnitude;
 }
 
@@ -229,23 +210,20 @@ std::string plainValue(std::string_view json)
 
 std::optional<std::int64_t> nanoseconds(std::string_view microseconds)
 {
-    auto value = decimal(microseconds);
-    if (!value)
-        return std::nullopt;
-    value->exponent += 3;
-    return scaled(*value, false);
+    const auto value = decimal(microseconds);
+    return value ? scaled(*value, 3, false) : std::nullopt;
 }
 
 std::optional<std::int64_t> integer(std::string_view number)
 {
     const auto value = decimal(number);
-    return value ? scaled(*value, true) : std::nullopt;
+    return value ? scaled(*value, 0, true) : std::nullopt;
 }
 
 bool isNumber(std::string_view text)
 {
-    const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
-    return decimal(text) && !(digits.size() > 1 && digits[0] == '0' && isDigit(digits[1]));
+    const auto value = decimal(text);
+    return value && !(value->whole.size() > 1 && value->whole.front() == '0');
 }
 
 } // namespace profiler::formats::json

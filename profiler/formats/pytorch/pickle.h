@@ -19,8 +19,8 @@ struct Ref {
     friend bool operator==(Ref, Ref) = default;
 };
 
-/// The values of a pickle. Several containers may share a value, and a container may contain itself, so code that visits
-/// values must limit the depth.
+/// The values of a pickle. Several containers may share a value, and a container may contain itself, so code that
+/// visits values must limit the depth.
 class Document {
 public:
     enum class Kind : std::uint8_t { None, Bool, Integer, Real, Text, List, Dict };

@@ -1,38 +1,18 @@
+// Joins the starts and ends of ranges that consist of two events (B and E, b and e), first in each part of the file,
+// then across parts. A range is on the row of its start.
 #pragma once
 
-#include "profiler/formats/pytorch/losses.h"
-#include "profiler/model/slice_columns.h"
+#include "profiler/formats/pytorch/scan_result.h"
 
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace profiler::formats::json {
-
-/// The start or end of a range that consists of two events (B and E, b and e).
-struct RangeEnd {
-    std::uint64_t key = 0;   ///< identifies the ranges that are joined: a thread, or an asynchronous id
-    std::uint32_t rowId = 0; ///< row of the start
-    bool begins = false;
-    bool named = false; ///< the event has a name; ends may omit it
-    RawSlice slice;     ///< for an end: `begin` is the time, the duration is 0
-};
-
-/// The starts and ends of one key in a part of the file.
-struct RangeGroup {
-    std::uint64_t key = 0;
-    std::int64_t first = 0, last = 0; ///< earliest and latest time
-    std::uint32_t begin = 0;          ///< index into ScanResult::rangeEnds
-    std::uint32_t count = 0;          ///< number of entries there, sorted by time, that the part could not join alone
-};
-
-/// Keys whose range ends are not in time order in the file.
-using RangeKeys = std::unordered_set<std::uint64_t>;
 
 /// Receives the row of a complete range and the range.
 using TakeRange = std::function<void(std::uint32_t rowId, const RawSlice& slice)>;
@@ -47,9 +27,9 @@ public:
     [[nodiscard]] bool empty() const { return m_open.empty(); }
     void open(const RangeEnd& begin) { m_open.push_back(begin); }
     [[nodiscard]] std::pair<Match, std::size_t> find(const RangeEnd& end) const;
-    /// Closes the range at `place`, as returned by find().
+    /// Closes the range at `place`, as returned by find(), and counts a mismatch.
     /// @return its start, with the duration set
-    RangeEnd close(std::size_t place, const RangeEnd& end);
+    RangeEnd close(std::pair<Match, std::size_t> place, const RangeEnd& end, Losses& losses);
     /// True if so many ranges are open that a search for a name would not reach ranges of earlier parts.
     [[nodiscard]] bool isDeep() const { return m_open.size() >= kDeepest; }
     /// Returns all open ranges, outermost first, and clears them.
@@ -60,11 +40,6 @@ private:
 
     std::vector<RangeEnd> m_open;
 };
-
-/// Counts a mismatch between an end and its range.
-void countMatch(OpenRanges::Match match, const RangeEnd& end, Losses& losses);
-
-struct ScanResult;
 
 /// Joins the starts and ends of ranges in one part of the file, if no other part can change the result. Each scanning
 /// thread has its own instance.
@@ -80,24 +55,24 @@ public:
 private:
     struct Group {
         RangeGroup range;
-        std::uint32_t count = 0;
-        bool inOrder = true; ///< the file has them in time order
+        std::uint32_t first = 0, last = 0; ///< ends in file order, see m_next
+        bool inOrder = true;               ///< the file has them in time order
     };
 
     void makeGroups();
-    std::uint32_t groupOf(const RangeEnd& end);
-    void join(const Group& group, std::uint32_t* order, ScanResult& result, const TakeRange& take);
+    std::uint32_t& slotOf(std::uint64_t key);
+    void orderEnds(const Group& group);
+    void join(std::uint64_t key, ScanResult& result, const TakeRange& take);
 
     std::shared_ptr<const RangeKeys> m_gathered;
     std::vector<RangeEnd> m_ends;
     std::vector<Group> m_groups;
-    std::vector<std::uint32_t> m_slots;          ///< by hash of the key: index into m_groups + 1; 0: free
-    std::vector<std::uint32_t> m_groupOf;        ///< group index of each end
-    std::vector<std::uint32_t> m_order, m_place; ///< ends, sorted by group; per group, the position of the next end
+    std::vector<std::uint32_t> m_slots; ///< by hash of the key: index into m_groups + 1; 0: free
+    std::vector<std::uint32_t> m_next;  ///< by end: the next end of its group
+    std::vector<std::uint32_t> m_order; ///< the ends of the current group in time order
 };
 
-/// Joins starts and ends of ranges that parts of the file could not join alone. A range is on the row of its start.
-/// Used by the committing thread only.
+/// Joins starts and ends of ranges that parts of the file could not join alone. Used by the committing thread only.
 class RangeJoining {
 public:
     /// @param gathered  keys whose ends are kept until all have been read, because the file has them out of order; may
@@ -113,9 +88,7 @@ public:
     [[nodiscard]] const RangeKeys& unordered() const { return m_unordered; }
 
 private:
-    class Rows;
-
-    void take(const RangeEnd& end, Rows& rows, Losses& losses);
+    void take(const RangeEnd& end, ScanResult& part);
 
     std::shared_ptr<const RangeKeys> m_gathered;
     RangeKeys m_unordered;

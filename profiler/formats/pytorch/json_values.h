@@ -11,77 +11,52 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 namespace profiler::formats::json {
 
-/// 32 bytes starting at `p`. Each mask has one bit per byte; the lowest bit is the first byte. SSE2 is available on
-/// every x86-64 CPU. AVX2 measured 10 % slower, because most texts and gaps are short.
-struct Block {
+/// 32 bytes starting at `p`. Each mask has one bit per byte; the lowest bit is the first byte. AVX2 measured 10 %
+/// slower than SSE2, because most texts and gaps are short.
+class Block {
+public:
+    explicit Block(const char* p)
+    {
+        std::memcpy(&m_low, p, sizeof m_low);
+        std::memcpy(&m_upper, p + sizeof m_low, sizeof m_upper);
+    }
+    [[nodiscard]] std::uint32_t equal(char c) const { return mask(m_low == c, m_upper == c); }
+    [[nodiscard]] std::uint32_t equal(const Block& other) const
+    {
+        return mask(m_low == other.m_low, m_upper == other.m_upper);
+    }
+    [[nodiscard]] std::uint32_t below(char c) const { return mask(m_low < c, m_upper < c); }
+
+private:
+    using Half [[gnu::vector_size(16)]] = signed char;
+
+    static std::uint32_t mask(Half bytes)
+    {
 #if defined(__SSE2__)
-    __m128i low, upper;
-    explicit Block(const char* p)
-        : low(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
-          upper(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16)))
-    {
-    }
-    static std::uint32_t mask(__m128i a, __m128i b)
-    {
-        return static_cast<std::uint32_t>(_mm_movemask_epi8(a)) | static_cast<std::uint32_t>(_mm_movemask_epi8(b))
-                                                                      << 16;
-    }
-    [[nodiscard]] std::uint32_t equal(char c) const
-    {
-        return mask(_mm_cmpeq_epi8(low, _mm_set1_epi8(c)), _mm_cmpeq_epi8(upper, _mm_set1_epi8(c)));
-    }
-    [[nodiscard]] std::uint32_t equal(const Block& other) const
-    {
-        return mask(_mm_cmpeq_epi8(low, other.low), _mm_cmpeq_epi8(upper, other.upper));
-    }
-    [[nodiscard]] std::uint32_t below(char c) const
-    {
-        return mask(_mm_cmpgt_epi8(_mm_set1_epi8(c), low), _mm_cmpgt_epi8(_mm_set1_epi8(c), upper));
-    }
-    [[nodiscard]] std::uint32_t high() const
-    {
-        return mask(low, upper);
-    }
+        return static_cast<std::uint32_t>(_mm_movemask_epi8(reinterpret_cast<__m128i>(bytes)));
 #else
-    signed char bytes[32];
-    explicit Block(const char* p)
-    {
-        std::memcpy(bytes, p, sizeof bytes);
-    }
-    template <class Test>
-    std::uint32_t mask(Test test) const
-    {
         std::uint32_t bits = 0;
-        for (int i = 0; i < 32; ++i)
-            bits |= static_cast<std::uint32_t>(test(i)) << i;
+        for (unsigned i = 0; i < sizeof bytes; ++i)
+            bits |= (bytes[i] != 0 ? 1U : 0U) << i;
         return bits;
-    }
-    [[nodiscard]] std::uint32_t equal(char c) const
-    {
-        return mask([&](int i) { return bytes[i] == static_cast<signed char>(c); });
-    }
-    [[nodiscard]] std::uint32_t equal(const Block& other) const
-    {
-        return mask([&](int i) { return bytes[i] == other.bytes[i]; });
-    }
-    [[nodiscard]] std::uint32_t below(char c) const
-    {
-        return mask([&](int i) { return bytes[i] < static_cast<signed char>(c); });
-    }
-    [[nodiscard]] std::uint32_t high() const
-    {
-        return mask([&](int i) { return bytes[i] < 0; });
-    }
 #endif
+    }
+    static std::uint32_t mask(Half low, Half upper)
+    {
+        return mask(low) | mask(upper) << 16;
+    }
+
+    Half m_low, m_upper;
 };
 
 inline std::uint64_t load64(const char* p)
@@ -132,38 +107,6 @@ inline Digits digits(const char* p)
     return {count, static_cast<std::uint32_t>(value)};
 }
 
-/// Finds the end of a JSON value of any length, without validating it.
-class ValueEnd {
-public:
-    /// Continues in [p, end), which starts with the value's first byte or continues the previous call's text.
-    /// @return the position after the value's last byte; null if the value does not end there
-    const char* pass(const char* p, const char* end)
-    {
-        for (; p < end; ++p) {
-            if (m_inText) {
-                if (m_escaped)
-                    m_escaped = false;
-                else if (*p == '\\')
-                    m_escaped = true;
-                else if (*p == '"')
-                    m_inText = false;
-                if (m_inText)
-                    continue;
-            } else {
-                m_inText = *p == '"';
-                m_depth += (*p == '{' || *p == '[') - (*p == '}' || *p == ']');
-            }
-            if (m_depth == 0 && !m_inText)
-                return p + 1;
-        }
-        return nullptr;
-    }
-
-private:
-    std::int64_t m_depth = 0;
-    bool m_inText = false, m_escaped = false;
-};
-
 inline constexpr std::array<std::int64_t, 9> kPowersOfTen = {1,      10,      100,      1000,     10000,
                                                              100000, 1000000, 10000000, 100000000};
 
@@ -189,6 +132,12 @@ public:
     bool tooDeep = false;          ///< the value at `problem` is nested deeper than kDeepest; no syntax error so far
     std::uint32_t odd = 0;         ///< accumulated Event::Oddity bits
 
+    std::nullptr_t fail(const char* p)
+    {
+        problem = p;
+        return nullptr;
+    }
+
     /// @param p  the position after the opening quote
     /// @return the closing quote
     const char* closingQuote(const char* p, bool& plain)
@@ -213,6 +162,22 @@ public:
         if (high && !isUtf8({begin, static_cast<std::size_t>(p - begin)}))
             odd |= Event::kBadUtf8;
         return p;
+    }
+
+    /// Reads a key and its colon.
+    /// @param found  the key without its quotes
+    /// @return the value's first byte
+    const char* key(const char* p, std::string_view& found)
+    {
+        if (*p != '"')
+            return fail(p);
+        bool plain = true;
+        const char* quote = closingQuote(p + 1, plain);
+        if (!quote)
+            return nullptr;
+        found = {p + 1, static_cast<std::size_t>(quote - p - 1)};
+        p = skipSpace(quote + 1);
+        return *p == ':' ? skipSpace(p + 1) : fail(p);
     }
 
     const char* text(const char* p)
@@ -243,33 +208,7 @@ public:
         return endsScalar(*p) ? p : fail(p);
     }
 
-    const char* scalar(const char* p)
-    {
-        switch (*p) {
-        case '"':
-            return text(p);
-        case 't':
-            return literal(p, "true");
-        case 'f':
-            return literal(p, "false");
-        case 'n':
-            return p[1] == 'a' ? notANumber(p, "nan") : literal(p, "null");
-        case 'N':
-            return notANumber(p, "NaN");
-        case 'I':
-            return notANumber(p, "Infinity");
-        case 'i': // written by C's printf, and therefore by early versions of Kineto
-            return notANumber(p, "inf");
-        case '-':
-            if (p[1] == 'I')
-                return notANumber(p, "-Infinity");
-            if (p[1] == 'i' || p[1] == 'n')
-                return notANumber(p, p[1] == 'i' ? "-inf" : "-nan");
-            [[fallthrough]];
-        default:
-            return number(p);
-        }
-    }
+    const char* scalar(const char* p) { return *p == '"' ? text(p) : isDigit(p[*p == '-']) ? number(p) : word(p); }
 
     const char* any(const char* p) { return *p == '{' || *p == '[' ? container(p) : scalar(p); }
 
@@ -324,14 +263,7 @@ private:
         return {first.value * kPowersOfTen[rest.count] + rest.value, 8 + rest.count, p + rest.count};
     }
 
-    static constexpr std::size_t kUsualDepth = 512;
     static constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; ///< largest whose ns fit in 64 bits
-
-    const char* fail(const char* p)
-    {
-        problem = p;
-        return nullptr;
-    }
 
     /// Skips a byte inside a text that is not a plain character: an escape, a control character, or the first non-ASCII
     /// byte of a run.
@@ -368,27 +300,109 @@ private:
         return p;
     }
 
-    const char* literal(const char* p, std::string_view word)
+    /// A literal. A syntax error is where the text differs from all of them.
+    const char* word(const char* p)
     {
-        for (std::size_t i = 0; i < word.size(); ++i)
-            if (p[i] != word[i])
-                return fail(p + i);
-        p += word.size();
-        return endsScalar(*p) ? p : fail(p);
+        // "inf" and "nan" are written by C's printf, and therefore by early versions of Kineto.
+        constexpr std::string_view kWords[] = {"true",      "false", "null", "NaN",  "Infinity",
+                                               "-Infinity", "nan",   "inf",  "-inf", "-nan"};
+        constexpr std::size_t kOfJson = 3; // the others are not valid JSON
+        std::size_t longest = 0;
+        for (const std::string_view& word : kWords) {
+            const auto same = static_cast<std::size_t>(std::mismatch(word.begin(), word.end(), p).first - word.begin());
+            longest = std::max(longest, same);
+            if (same < word.size())
+                continue;
+            odd |= &word >= kWords + kOfJson ? Event::kNotANumber : 0U;
+            return endsScalar(p[same]) ? p + same : fail(p + same);
+        }
+        return fail(p + longest);
     }
 
-    const char* notANumber(const char* p, std::string_view word)
+    const char* container(const char* p)
     {
-        odd |= Event::kNotANumber;
-        return literal(p, word);
+        char* closers = m_closers.data();
+        std::size_t depth = 0;
+        for (;;) {
+            // At a value: enters containers and skips everything else.
+            if (*p == '{' || *p == '[') {
+                if (depth == m_closers.size()) {
+                    tooDeep = depth >= kDeepest;
+                    if (tooDeep)
+                        return fail(p);
+                    m_closers.resize(std::min(8 * depth, kDeepest));
+                    closers = m_closers.data();
+                }
+                closers[depth++] = *p == '{' ? '}' : ']';
+                p = skipSpace(p + 1);
+            } else {
+                p = scalar(p);
+                if (!p)
+                    return nullptr;
+                p = skipSpace(p);
+                if (*p != closers[depth - 1]) {
+                    if (*p != ',')
+                        return fail(p);
+                    p = skipSpace(p + 1);
+                    if (*p == closers[depth - 1])
+                        return fail(p);
+                }
+            }
+            while (*p == closers[depth - 1]) {
+                ++p;
+                if (--depth == 0)
+                    return p;
+                p = skipSpace(p);
+                if (*p == ',') {
+                    p = skipSpace(p + 1);
+                    if (*p == closers[depth - 1])
+                        return fail(p);
+                    break;
+                }
+                if (*p != closers[depth - 1])
+                    return fail(p);
+            }
+            if (closers[depth - 1] == '}') {
+                std::string_view ignored;
+                p = key(p, ignored);
+                if (!p)
+                    return nullptr;
+            }
+        }
     }
 
-    const char* container(const char* p);
-    /// Grows the stack of closing brackets; null if the limit is reached.
-    char* deeper(std::size_t depth, char* closers);
-    const char* slowInteger(const char* p, std::int64_t& value, bool& known);
-    const char* slowTime(const char* p, std::int64_t& ns, bool& known);
-    std::string m_closers; ///< closing brackets of a deeply nested value
+    /// Reads a number in any notation, possibly in quotes.
+    const char* slowNumber(const char* p, std::optional<std::int64_t> (*read)(std::string_view),
+                           std::optional<std::int64_t>& found)
+    {
+        const char* after = any(p);
+        const bool quoted = *p == '"';
+        found = after ? read({p + quoted, static_cast<std::size_t>(after - p) - 2 * quoted}) : std::nullopt;
+        return after;
+    }
+
+    const char* slowInteger(const char* p, std::int64_t& value, bool& known)
+    {
+        std::optional<std::int64_t> found;
+        const char* after = slowNumber(p, json::integer, found);
+        known = found.has_value();
+        value = found.value_or(value);
+        odd |= after && !known && (isDigit(*p) || *p == '-') ? Event::kBadNumber : 0U;
+        return after;
+    }
+
+    const char* slowTime(const char* p, std::int64_t& ns, bool& known)
+    {
+        std::optional<std::int64_t> found;
+        const char* after = slowNumber(p, nanoseconds, found);
+        known = found && withinLimit(*found);
+        ns = found.value_or(ns);
+        if (after && !found)
+            odd |= isDigit(p[*p == '-']) ? Event::kHugeTime : Event::kBadTime;
+        return after;
+    }
+
+    std::string m_closers = std::string(15, ' '); ///< the stack of closing brackets; so many need no allocation
 
     bool withinLimit(std::int64_t ns)
     {
@@ -399,106 +413,6 @@ private:
     }
 };
 
-inline char* Values::deeper(std::size_t depth, char* closers)
-{
-    if (depth >= kDeepest)
-        return nullptr;
-    const std::string before(closers, depth);
-    m_closers.assign(std::min(8 * depth, kDeepest), ' ');
-    std::copy(before.begin(), before.end(), m_closers.begin());
-    return m_closers.data();
-}
-
-inline const char* Values::container(const char* p)
-{
-    char usual[kUsualDepth];
-    char* closers = usual;
-    std::size_t room = kUsualDepth, depth = 0;
-    for (;;) {
-        // At a value: enters containers and skips everything else.
-        if (*p == '{' || *p == '[') {
-            if (depth == room) {
-                closers = deeper(depth, closers);
-                room = m_closers.size();
-                tooDeep = !closers;
-                if (tooDeep)
-                    return fail(p);
-            }
-            closers[depth++] = *p == '{' ? '}' : ']';
-            p = skipSpace(p + 1);
-        } else {
-            p = scalar(p);
-            if (!p)
-                return nullptr;
-            p = skipSpace(p);
-            if (*p != closers[depth - 1]) {
-                if (*p != ',')
-                    return fail(p);
-                p = skipSpace(p + 1);
-                if (*p == closers[depth - 1])
-                    return fail(p);
-            }
-        }
-        while (*p == closers[depth - 1]) {
-            ++p;
-            if (--depth == 0)
-                return p;
-            p = skipSpace(p);
-            if (*p == ',') {
-                p = skipSpace(p + 1);
-                if (*p == closers[depth - 1])
-                    return fail(p);
-                break;
-            }
-            if (*p != closers[depth - 1])
-                return fail(p);
-        }
-        if (closers[depth - 1] == '}') {
-            if (*p != '"')
-                return fail(p);
-            p = text(p);
-            if (!p)
-                return nullptr;
-            p = skipSpace(p);
-            if (*p != ':')
-                return fail(p);
-            p = skipSpace(p + 1);
-        }
-    }
-}
-
-inline const char* Values::slowInteger(const char* p, std::int64_t& value, bool& known)
-{
-    const char* after = any(p);
-    if (!after)
-        return nullptr;
-    const bool quoted = *p == '"';
-    const auto found = json::integer({p + quoted, static_cast<std::size_t>(after - p) - 2 * quoted});
-    if (found) {
-        value = *found;
-        known = true;
-    } else if (isDigit(*p) || *p == '-') {
-        odd |= Event::kBadNumber;
-    }
-    return after;
-}
-
-inline const char* Values::slowTime(const char* p, std::int64_t& ns, bool& known)
-{
-    const char* after = any(p);
-    if (!after)
-        return nullptr;
-    const bool quoted = *p == '"';
-    const auto found = nanoseconds({p + quoted, static_cast<std::size_t>(after - p) - 2 * quoted});
-    if (found) {
-        ns = *found;
-        known = withinLimit(ns);
-    } else {
-        odd |= isDigit(p[*p == '-']) ? Event::kHugeTime : Event::kBadTime;
-    }
-    return after;
-}
-
 /// Calls visit(key, value) with the raw text of each entry of an object in a window; the key is without its quotes.
 /// @param object  has no syntax error
 template <class Visit>
@@ -506,10 +420,9 @@ void forEachEntry(std::string_view object, Values& reader, Visit&& visit)
 {
     const char* p = skipSpace(object.data() + 1);
     while (*p != '}') {
-        const char* after = reader.text(p);
-        const std::string_view key(p + 1, static_cast<std::size_t>(after - p - 2));
-        p = skipSpace(skipSpace(after) + 1);
-        after = reader.any(p);
+        std::string_view key;
+        p = reader.key(p, key);
+        const char* after = reader.any(p);
         visit(key, std::string_view(p, static_cast<std::size_t>(after - p)));
         p = skipSpace(after);
         if (*p == ',')

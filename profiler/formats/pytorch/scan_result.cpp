@@ -1,11 +1,29 @@
-#include "profiler/formats/pytorch/losses.h"
+#include "profiler/formats/pytorch/scan_result.h"
+
 #include "profiler/model/number_text.h"
 
+#include <algorithm>
 #include <initializer_list>
+#include <iterator>
+#include <utility>
 
 namespace profiler::formats::json {
 
 namespace {
+
+template <class T>
+void appendAll(std::vector<T>& whole, std::vector<T>&& part)
+{
+    whole.insert(whole.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+}
+
+void unite(std::vector<bool>& whole, const std::vector<bool>& part)
+{
+    whole.resize(std::max(whole.size(), part.size()));
+    for (std::size_t i = 0; i < part.size(); ++i)
+        if (part[i])
+            whole[i] = true;
+}
 
 struct Wording {
     Message (*make)(std::initializer_list<MessageParameter>);
@@ -134,6 +152,22 @@ void Losses::report(CaptureStats& stats) const
     }
     stats.unmatched += count(Loss::EndWithoutBegin) + count(Loss::BeginWithoutEnd) + count(Loss::FlowWithoutEnd) +
                        count(Loss::FlowWithoutRow) + count(Loss::NoLaunch);
+}
+
+void append(ScanResult& whole, ScanResult&& part)
+{
+    appendAll(whole.flows, std::move(part.flows));
+    appendAll(whole.metadata, std::move(part.metadata));
+    unite(whole.stepRows, part.stepRows);
+    unite(whole.opRows, part.opRows);
+    unite(whole.callRows, part.callRows);
+    whole.losses.add(part.losses);
+    whole.events += part.events;
+    whole.deviceWork += part.deviceWork;
+    whole.uncorrelated += part.uncorrelated;
+    whole.launchFlows += part.launchFlows;
+    whole.markedOps += part.markedOps;
+    whole.latest = std::max(whole.latest, part.latest);
 }
 
 } // namespace profiler::formats::json

@@ -1,4 +1,4 @@
-#include "profiler/formats/pytorch/category.h"
+#include "profiler/formats/pytorch/event.h"
 
 #include <algorithm>
 #include <array>
@@ -19,29 +19,17 @@ bool contains(std::string_view text, std::string_view part)
     return std::search(text.begin(), text.end(), part.begin(), part.end(), sameLetter) != text.end();
 }
 
-struct CopySpelling {
-    std::string_view text;
+struct CopySpellings {
     CopyKind kind;
+    std::array<std::string_view, 7> texts;
 };
-constexpr std::array<CopySpelling, 19> kCopies = {{{"HtoD", CopyKind::HtoD},
-                                                   {"DtoH", CopyKind::DtoH},
-                                                   {"DtoD", CopyKind::DtoD},
-                                                   {"PtoP", CopyKind::PtoP},
-                                                   {"HtoH", CopyKind::HtoH},
-                                                   {"HtoA", CopyKind::HtoD},
-                                                   {"AtoH", CopyKind::DtoH},
-                                                   {"AtoA", CopyKind::DtoD},
-                                                   {"AtoD", CopyKind::DtoD},
-                                                   {"DtoA", CopyKind::DtoD},
-                                                   {"HostToDevice", CopyKind::HtoD},
-                                                   {"DeviceToHost", CopyKind::DtoH},
-                                                   {"DeviceToDevice", CopyKind::DtoD},
-                                                   {"HostToHost", CopyKind::HtoH},
-                                                   {"M2D", CopyKind::HtoD},
-                                                   {"D2M", CopyKind::DtoH},
-                                                   {"H2D", CopyKind::HtoD},
-                                                   {"D2H", CopyKind::DtoH},
-                                                   {"D2D", CopyKind::DtoD}}};
+constexpr std::array<CopySpellings, 5> kCopies = {{
+    {CopyKind::HtoD, {"HtoD", "HtoA", "HostToDevice", "M2D", "H2D"}},
+    {CopyKind::DtoH, {"DtoH", "AtoH", "DeviceToHost", "D2M", "D2H"}},
+    {CopyKind::DtoD, {"DtoD", "AtoA", "AtoD", "DtoA", "DeviceToDevice", "D2D"}},
+    {CopyKind::PtoP, {"PtoP"}},
+    {CopyKind::HtoH, {"HtoH", "HostToHost"}},
+}};
 
 MemoryKind memoryFromName(std::string_view name)
 {
@@ -76,11 +64,12 @@ CopyName copyFromName(std::string_view name)
     CopyName result;
     const auto open = name.find('(');
     const std::string_view title = name.substr(0, open);
-    for (const CopySpelling& spelling : kCopies)
-        if (contains(title, spelling.text)) {
-            result.copy = spelling.kind;
-            break;
-        }
+    const auto copy = std::find_if(kCopies.begin(), kCopies.end(), [&](const CopySpellings& spellings) {
+        return std::any_of(spellings.texts.begin(), spellings.texts.end(),
+                           [&](std::string_view text) { return !text.empty() && contains(title, text); });
+    });
+    if (copy != kCopies.end())
+        result.copy = copy->kind;
     const auto arrow = name.find("->");
     if (open != name.npos && arrow != name.npos && arrow > open) {
         result.src = memoryFromName(name.substr(open, arrow - open));
