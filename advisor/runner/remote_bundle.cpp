@@ -1,12 +1,15 @@
 #include "advisor/runner/remote_bundle.h"
 
 #include "advisor/runner/workspace.h"
+#include "profiler/os/connections.h"
 #include "profiler/os/files.h"
 #include "profiler/os/libraries.h"
+#include "profiler/os/process.h"
 
 #define XXH_INLINE_ALL
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
@@ -16,6 +19,7 @@
 namespace advisor::runner {
 
 namespace fs = std::filesystem;
+namespace os = profiler::os;
 using profiler::Error;
 using profiler::Result;
 
@@ -48,7 +52,7 @@ Result<Contents> contents()
     files["lib/stepscope/libstepscope_inject.so"] = *inject;
     if (!hooks->preload.empty())
         files["lib/stepscope/libstepscope_preload.so"] = hooks->preload;
-    for (const fs::path& library : profiler::os::loadedLibraries())
+    for (const fs::path& library : os::loadedLibraries())
         if (!belongsToSystem(library))
             files["lib/stepscope/bundled/" + library.filename().string()] = library;
     const fs::path python = hooks->startup.parent_path();
@@ -64,7 +68,9 @@ std::string tarHeader(const std::string& name, std::size_t bytes, bool isProgram
 {
     constexpr std::size_t kBytes = 512, kChecksumAt = 148, kChecksumBytes = 8;
     std::string header(kBytes, '\0');
-    const auto put = [&](std::size_t at, const std::string& text) { header.replace(at, text.size(), text); };
+    const auto put = [&](std::size_t at, const std::string& text) {
+        std::memcpy(header.data() + at, text.data(), std::min(text.size(), kBytes - at));
+    };
     put(0, name);
     put(100, isProgram ? "0000755" : "0000644");
     put(108, "0000000");
@@ -75,7 +81,7 @@ std::string tarHeader(const std::string& name, std::size_t bytes, bool isProgram
     put(257, std::string("ustar\0"
                          "00",
                          8));
-    header.replace(kChecksumAt, kChecksumBytes, std::string(kChecksumBytes, ' '));
+    put(kChecksumAt, std::string(kChecksumBytes, ' '));
     unsigned sum = 0;
     for (const char c : header)
         sum += static_cast<unsigned char>(c);
@@ -83,20 +89,61 @@ std::string tarHeader(const std::string& name, std::size_t bytes, bool isProgram
     return header;
 }
 
+constexpr std::size_t kHashBytes = 32;
+
+tl::unexpected<Error> unreadable(const fs::path& part)
+{
+    return profiler::fail<"remote.bundle", "a part of this installation cannot be read">(
+        Error::Code::NotFound, part.string(), "reinstall Stepscope");
+}
+
+/// The bundle of stepscope-cli, which is another program.
+Result<RemoteBundle> bundleOf(const fs::path& program)
+{
+    auto output = os::makePipe();
+    const auto child = output
+                           ? os::startChild({.program = program.string(),
+                                             .words = {program.string(), "remote", "--action", "bundle", "--job", "-"},
+                                             .hasInput = false,
+                                             .output = output->writing.get()})
+                           : std::nullopt;
+    if (!child)
+        return unreadable(program);
+    output->writing.reset();
+    std::string text;
+    while (os::readNext(output->reading.get(), text)) {
+    }
+    const auto end = os::waitForChild(*child);
+    if (!end || !end->isSuccess() || text.size() <= kHashBytes)
+        return unreadable(program);
+    return RemoteBundle{text.substr(0, kHashBytes), text.substr(kHashBytes)};
+}
+
 } // namespace
+
+int printRemoteBundle()
+{
+    constexpr int kStdout = 1;
+    const auto bundle = makeRemoteBundle();
+    return bundle && os::writeAll(kStdout, bundle->hash + bundle->tar).error == 0 ? 0 : 1;
+}
 
 Result<RemoteBundle> makeRemoteBundle()
 {
     constexpr std::size_t kBlock = 512, kMostName = 100;
+    std::error_code unknown;
+    const fs::path self = fs::read_symlink("/proc/self/exe", unknown);
+    if (const auto terminal = findNearProgram({"stepscope-cli"}, "the terminal program");
+        terminal && self.filename() != terminal->filename())
+        return bundleOf(*terminal);
     const auto files = contents();
     if (!files)
         return tl::unexpected(files.error());
     RemoteBundle bundle;
     for (const auto& [name, path] : *files) {
-        const auto text = profiler::os::readFile(path);
+        const auto text = os::readFile(path);
         if (!text || name.size() >= kMostName)
-            return profiler::fail<"remote.bundle", "a part of this installation cannot be read">(
-                Error::Code::NotFound, path.string(), "reinstall Stepscope");
+            return unreadable(path);
         bundle.tar += tarHeader(name, text->size(), name.starts_with("bin/"));
         bundle.tar += *text;
         bundle.tar.resize((bundle.tar.size() + kBlock - 1) / kBlock * kBlock, '\0');

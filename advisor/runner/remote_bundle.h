@@ -13,7 +13,11 @@ struct RemoteBundle {
     std::string tar;  ///< an archive in the format ustar: bin/, lib/, share/
 };
 
-/// Reads the files next to the running program. Fails if a part is missing or unreadable.
+/// Reads the files next to the running program. In a program other than stepscope-cli, that one is asked, since it
+/// knows its libraries. Fails if a part is missing or unreadable.
 profiler::Result<RemoteBundle> makeRemoteBundle();
+
+/// What the other program asks for: writes the bundle to standard output. @return the exit status for main()
+int printRemoteBundle();
 
 } // namespace advisor::runner

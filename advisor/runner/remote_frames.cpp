@@ -1,6 +1,7 @@
 #include "advisor/runner/remote_frames.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstring>
@@ -26,16 +27,16 @@ bool isHarmlessPart(std::string_view part)
 
 bool isKnown(char type)
 {
-    return std::string_view("OESFDZ").find(type) != std::string_view::npos;
+    return std::string_view("OESFDZPIX").find(type) != std::string_view::npos;
 }
 
-tl::unexpected<Error> noFrames()
+} // namespace
+
+tl::unexpected<Error> noRemoteFrame()
 {
     return profiler::fail<"remote.answer", "the answer of the other machine cannot be understood">(
         Error::Code::Malformed, {}, "check what its shell prints at login, and that both versions of Stepscope fit");
 }
-
-} // namespace
 
 std::string encodeFrame(RemoteFrame type, std::string_view payload)
 {
@@ -52,7 +53,7 @@ Result<void> RemoteFrames::add(std::string_view bytes, const Take& take)
     if (!m_hasBegun) {
         const std::size_t begin = m_bytes.find(kRemoteBegin);
         if (begin == std::string::npos)
-            return m_bytes.size() > kMostBanner ? Result<void>(noFrames()) : Result<void>{};
+            return m_bytes.size() > kMostBanner ? Result<void>(noRemoteFrame()) : Result<void>{};
         m_bytes.erase(0, begin + kRemoteBegin.size());
         m_hasBegun = true;
     }
@@ -62,7 +63,7 @@ Result<void> RemoteFrames::add(std::string_view bytes, const Take& take)
         for (std::size_t i = 0; i < sizeof length; ++i)
             length |= std::uint32_t{static_cast<unsigned char>(m_bytes[at + 1 + i])} << (8 * i);
         if (!isKnown(m_bytes[at]) || length > kMostFrameBytes)
-            return noFrames();
+            return noRemoteFrame();
         if (m_bytes.size() - at - kHeaderBytes < length)
             break;
         const auto type = static_cast<RemoteFrame>(m_bytes[at]);
@@ -94,12 +95,92 @@ std::optional<RemoteFile> remoteFileOf(std::string_view payload)
     return file;
 }
 
+namespace {
+
+/// The length of a character that begins with this byte; 0: none does.
+std::size_t lengthOf(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first >= 0xC2 && first < 0xE0)
+        return 2;
+    if (first >= 0xE0 && first < 0xF0)
+        return 3;
+    return first >= 0xF0 && first < 0xF5 ? 4 : 0;
+}
+
+/// @param character  lengthOf() its first byte bytes
+/// @return 0xFFFFFFFF if it is no UTF-8
+std::uint32_t codePointOf(std::string_view character)
+{
+    constexpr std::uint32_t kNone = 0xFFFFFFFF;
+    constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
+    const auto first = static_cast<unsigned char>(character.front());
+    std::uint32_t point = character.size() == 1 ? first : first & (0x7FU >> character.size());
+    for (const char c : character.substr(1)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if ((byte & 0xC0) != 0x80)
+            return kNone;
+        point = point << 6 | (byte & 0x3FU);
+    }
+    const bool isSurrogate = point >= 0xD800 && point < 0xE000;
+    return point < kLeast[character.size()] || point > 0x10FFFF || isSurrogate ? kNone : point;
+}
+
+bool isHarmless(std::uint32_t point)
+{
+    if (point < 0x20)
+        return point == '\n' || point == '\t';
+    const bool isControl = point >= 0x7F && point < 0xA0;
+    const bool isDirection = (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);
+    return !isControl && !isDirection && point <= 0x10FFFF;
+}
+
+} // namespace
+
+std::string HarmlessText::add(std::string_view bytes)
+{
+    m_rest.append(bytes);
+    const std::string_view text = m_rest;
+    std::string result;
+    result.reserve(text.size());
+    std::size_t at = 0;
+    while (at < text.size()) {
+        if (text[at] == '\r') { // CSV ends lines with both
+            if (at + 1 == text.size())
+                break;
+            result += text[at + 1] == '\n' ? '\r' : '?';
+            ++at;
+            continue;
+        }
+        const std::size_t length = lengthOf(static_cast<unsigned char>(text[at]));
+        if (length > text.size() - at)
+            break;
+        const std::string_view character = text.substr(at, std::max<std::size_t>(length, 1));
+        const std::uint32_t point = length == 0 ? 0xFFFFFFFF : codePointOf(character);
+        const bool isWhole = point != 0xFFFFFFFF;
+        if (isWhole && isHarmless(point))
+            result += character;
+        else
+            result += '?';
+        at += isWhole ? length : 1;
+    }
+    m_rest.erase(0, at);
+    return result;
+}
+
+std::string HarmlessText::end()
+{
+    std::string result(m_rest.size(), '?');
+    m_rest.clear();
+    return result;
+}
+
 std::string harmlessText(std::string_view text, std::size_t most)
 {
-    std::string result;
-    for (const char c : text.substr(0, most))
-        result += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c == '\x7f' ? '?' : c;
-    return result;
+    HarmlessText filter;
+    std::string result = filter.add(text.substr(0, most));
+    return result += filter.end();
 }
 
 } // namespace advisor::runner

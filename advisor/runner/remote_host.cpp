@@ -22,15 +22,10 @@ using profiler::Result;
 namespace {
 
 constexpr std::chrono::milliseconds kLook{100};
+constexpr std::chrono::seconds kToStop{5}; ///< for a client that was asked to end
 constexpr std::size_t kMostErrors = 8192;
 
-/// The pipes of a client, and its process.
-struct Client {
-    os::Descriptor input, output, errors;
-    os::ProcessId process = 0;
-};
-
-Result<Client> start(const std::vector<std::string>& words)
+Result<RemoteLink> startClient(const std::vector<std::string>& words)
 {
     auto input = os::makePipe(), output = os::makePipe(), errors = os::makePipe();
     if (!input || !output || !errors)
@@ -52,7 +47,7 @@ Result<Client> start(const std::vector<std::string>& words)
     os::setNonBlocking(input->writing.get());
     os::setNonBlocking(output->reading.get());
     os::setNonBlocking(errors->reading.get());
-    return Client{std::move(input->writing), std::move(output->reading), std::move(errors->reading), *process};
+    return RemoteLink{std::move(input->writing), std::move(output->reading), std::move(errors->reading), *process};
 }
 
 /// Writes what the client takes now. @return false if nothing is left to write
@@ -117,7 +112,7 @@ RemoteHost::~RemoteHost()
         return;
     std::vector<std::string> words = m_words;
     words.insert(words.begin() + 1, {"-O", "exit"});
-    if (auto client = start(words)) {
+    if (auto client = startClient(words)) {
         client->input.reset();
         static_cast<void>(os::waitForChild(client->process)); // without a connection, there is nothing to close
     }
@@ -125,31 +120,40 @@ RemoteHost::~RemoteHost()
     fs::remove_all(m_control, ignored);
 }
 
-Result<RemoteHost::Ran> RemoteHost::run(const std::string& script, std::string_view input, const Take& take,
-                                        const GoesOn& goesOn) const
+Result<RemoteLink> RemoteHost::start(const std::string& script) const
 {
     std::vector<std::string> words = m_words;
     if (m_isShell)
         words.push_back(commandLine({"sh", "-c", script}));
     else
         words.insert(words.end(), {"sh", "-c", script});
-    auto client = start(words);
+    return startClient(words);
+}
+
+Result<RemoteHost::Ran> RemoteHost::run(const std::string& script, std::string_view input, const Take& take,
+                                        const GoesOn& goesOn, bool keepsInput) const
+{
+    auto client = start(script);
     if (!client)
         return tl::unexpected(client.error());
     Ran ran;
     std::string output;
     bool isOpen = true;
+    std::chrono::steady_clock::time_point stopped;
     const auto stop = [&] {
         ran.stopped = true;
+        stopped = std::chrono::steady_clock::now();
+        client->input.reset();
         os::sendSignal(client->process, SIGTERM);
     };
     std::optional<os::ExitStatus> ended;
     while (!ended || isOpen) {
-        if (client->input && !feed(client->input, input))
+        const bool isFed = client->input && !feed(client->input, input);
+        if (isFed && !(keepsInput && input.empty()))
             client->input.reset();
         // While there is input, the wait is short: the client may take more of it.
         const std::array waited{isOpen ? client->output.get() : -1, client->errors.get()};
-        os::waitForAny(waited, client->input ? std::chrono::milliseconds(5) : kLook);
+        os::waitForAny(waited, client->input && !input.empty() ? std::chrono::milliseconds(5) : kLook);
         // A shared connection keeps standard error open, so the client's end counts, not that of its pipes.
         ended = ended ? ended : os::reapChild(client->process);
         output.clear();
@@ -161,6 +165,8 @@ Result<RemoteHost::Ran> RemoteHost::run(const std::string& script, std::string_v
             ran.errors.erase(0, ran.errors.size() - kMostErrors);
         if (!ended && !ran.stopped && !goesOn())
             stop();
+        if (!ended && ran.stopped && std::chrono::steady_clock::now() - stopped > kToStop)
+            os::sendSignal(client->process, SIGKILL);
     }
     ran.end = *ended;
     return ran;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/result.h"
+#include "profiler/os/files.h"
 #include "profiler/os/process.h"
 
 #include <filesystem>
@@ -11,6 +12,12 @@
 #include <vector>
 
 namespace advisor::runner {
+
+/// A client that runs a script in the other place, with its streams. They do not block.
+struct RemoteLink {
+    profiler::os::Descriptor input, output, errors;
+    profiler::os::ProcessId process = 0; ///< of the client; who has the link waits for its end
+};
 
 /// Another machine, a container or an allocation, where shell scripts can be run: through OpenSSH's client, with the
 /// user's own configuration, keys and agent, or through any other command. Passwords are a matter between the client
@@ -40,8 +47,11 @@ public:
     using GoesOn = std::function<bool()>;
     /// Runs a script with sh. Fails if the client cannot be started.
     /// @param input  what the script can read
-    profiler::Result<Ran> run(const std::string& script, std::string_view input, const Take& take,
-                              const GoesOn& goesOn) const;
+    /// @param keepsInput  its standard input ends only when the connection ends, which the script can notice
+    profiler::Result<Ran> run(const std::string& script, std::string_view input, const Take& take, const GoesOn& goesOn,
+                              bool keepsInput = false) const;
+    /// Starts a script that answers requests.
+    [[nodiscard]] profiler::Result<RemoteLink> start(const std::string& script) const;
 
 private:
     RemoteHost() = default;

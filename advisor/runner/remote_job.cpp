@@ -195,8 +195,11 @@ int followRemoteJob(const fs::path& job, std::uint64_t output, std::uint64_t err
 
 int sendRemoteFiles(const fs::path& job)
 {
-    if (!begin())
-        return 1;
+    return begin() && sendJobFiles(job) ? 0 : 1;
+}
+
+bool sendJobFiles(const fs::path& job)
+{
     std::vector<fs::path> files{job / kReport};
     std::error_code failed;
     constexpr auto kOptions = fs::directory_options::skip_permission_denied;
@@ -213,17 +216,17 @@ int sendRemoteFiles(const fs::path& job)
         if (!state)
             continue; // no report
         if (!send(RemoteFrame::File, fmt::format("{} {}", state->bytes, path.lexically_relative(job).string())))
-            return 1;
+            return false;
         std::string piece(kMostFrameBytes, '\0');
         for (std::uint64_t at = 0; at < state->bytes;) {
             const std::size_t wanted = std::min<std::uint64_t>(piece.size(), state->bytes - at);
             const auto read = os::readAt(file.get(), at, std::as_writable_bytes(std::span(piece.data(), wanted)));
             if (read.bytes == 0 || !send(RemoteFrame::Data, std::string_view(piece).substr(0, read.bytes)))
-                return 1;
+                return false;
             at += read.bytes;
         }
     }
-    return send(RemoteFrame::Done, {}) ? 0 : 1;
+    return send(RemoteFrame::Done, {});
 }
 
 int stopRemoteJob(const fs::path& job, bool isUrgent)

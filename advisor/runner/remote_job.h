@@ -33,6 +33,9 @@ int followRemoteJob(const std::filesystem::path& job, std::uint64_t output, std:
 /// Sends the report and all files of the trace's folder.
 int sendRemoteFiles(const std::filesystem::path& job);
 
+/// The files alone, on a stream that has begun. @return false if the connection is closed
+bool sendJobFiles(const std::filesystem::path& job);
+
 /// Interrupts the command, as Ctrl-C does; if it goes on, it is terminated, and then killed. When this returns, no
 /// process of the job runs.
 /// @param isUrgent  kill it at once

@@ -1,5 +1,6 @@
 #include "app/terminal/commands.h"
 #include "app/terminal/pages.h"
+#include "app/terminal/remote_command.h"
 #include "app/terminal/remote_record.h"
 #include "profiler/model/version.h"
 #include "profiler/os/connections.h"
@@ -38,6 +39,7 @@ struct CommandLine {
     DoctorOptions doctor;
     McpOptions mcp;
     RemoteJobOptions remote;
+    RemotePlace place;           ///< of a command that reads traces
     std::filesystem::path pages; ///< folder for the manual pages and the completion scripts
     std::function<int(const Streams&)> run;
 };
@@ -520,11 +522,11 @@ void addInstallation(CLI::App& app, CommandLine& line)
     mcp->add_flag("--allow-run", line.mcp.allowRun, "Also offer the tools that run programs: record and experiment");
     mcp->callback([&line] { line.run = [&line](const Streams& s) { return serveMcp(line.mcp, s); }; });
 
-    CLI::App* remote = app.add_subcommand("remote", "The far side of record --host");
-    remote->group(""); // for record, not for users
+    CLI::App* remote = app.add_subcommand("remote", "The far side of --host");
+    remote->group(""); // for the near side, not for users
     remote->add_option("--action", line.remote.action)
         ->required()
-        ->check(CLI::IsMember({"supervise", "follow", "files", "stop", "kill"}));
+        ->check(CLI::IsMember({"supervise", "follow", "files", "stop", "kill", "answer", "serve", "bundle"}));
     remote->add_option("--job", line.remote.job)->required();
     remote->add_option("--output", line.remote.output);
     remote->add_option("--errors", line.remote.errors);
@@ -585,6 +587,7 @@ int main(int argc, char** argv)
     addRecorder(app, line);
     addWatch(app, line);
     addInstallation(app, line);
+    addRemotePlace(app, line.place);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& wrong) { // CLI11 uses exceptions for --help, too
@@ -593,6 +596,8 @@ int main(int argc, char** argv)
         std::cerr << textOf(wrong, app, {argv + 1, argv + argc}) << " (stepscope-cli --help)\n";
         return kWrongUsage;
     }
+    if (line.place.isElsewhere())
+        line.run = [&](const Streams& s) { return runElsewhere(*app.get_subcommands().front(), line.place, s); };
     try {
         return statusOnceWritten(line.run({std::cout, std::cerr}));
     } catch (const std::bad_alloc&) {

@@ -1,14 +1,17 @@
 #include "app/terminal/remote_record.h"
 
 #include "advisor/runner/launch_check.h"
+#include "advisor/runner/remote_answer.h"
 #include "advisor/runner/remote_bundle.h"
 #include "advisor/runner/remote_frames.h"
 #include "advisor/runner/remote_host.h"
 #include "advisor/runner/remote_job.h"
+#include "advisor/runner/remote_setup.h"
 #include "advisor/runner/shell_words.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/interrupt.h"
 #include "app/terminal/output.h"
+#include "app/terminal/remote_serve.h"
 #include "profiler/model/number_text.h"
 #include "profiler/os/files.h"
 
@@ -16,10 +19,7 @@
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
-#include <map>
 #include <optional>
-#include <random>
-#include <sstream>
 #include <system_error>
 #include <thread>
 
@@ -37,53 +37,11 @@ using profiler::Result;
 using runner::harmlessText;
 using runner::RemoteFrame;
 using runner::RemoteHost;
+using runner::shellWord;
 
-constexpr std::string_view kSaid = "@stepscope ";
-constexpr std::size_t kMostSaid = 1 << 20;
 constexpr std::size_t kMostFiles = 20'000;
 constexpr std::uint64_t kMostReport = 16 << 20;
 constexpr int kAttempts = 6; ///< to connect again, after 1, 2, 4 … seconds
-#if defined(__x86_64__)
-constexpr std::string_view kMachine = "x86_64";
-#elif defined(__aarch64__)
-constexpr std::string_view kMachine = "aarch64";
-#else
-constexpr std::string_view kMachine = "unknown";
-#endif
-
-/// A word for sh.
-std::string shellWord(const std::string& word)
-{
-    return runner::commandLine({word});
-}
-
-std::string lastLine(const std::string& text)
-{
-    std::string last;
-    std::istringstream lines(harmlessText(text, text.size()));
-    for (std::string line; std::getline(lines, line);)
-        if (line.find_first_not_of(" \t") != std::string::npos)
-            last = line;
-    return last;
-}
-
-/// What scripts say in lines "@stepscope KEY VALUE".
-using Said = std::map<std::string, std::string>;
-
-Said saidIn(const std::string& output)
-{
-    Said said;
-    std::istringstream lines(output);
-    for (std::string line; std::getline(lines, line);) {
-        if (!line.starts_with(kSaid))
-            continue;
-        const std::string rest = line.substr(kSaid.size());
-        const std::size_t blank = std::min(rest.find(' '), rest.size());
-        said[rest.substr(0, blank)] = harmlessText(rest.substr(std::min(blank + 1, rest.size())));
-    }
-    return said;
-}
-
 /// A recording on another machine.
 class Remote {
 public:
@@ -95,14 +53,24 @@ public:
     /// @return the exit status of the command
     Result<int> run()
     {
-        auto bundle = runner::makeRemoteBundle();
-        if (!bundle)
-            return tl::unexpected(bundle.error());
         if (auto prepared = prepare(); !prepared)
             return tl::unexpected(prepared.error());
-        for (const auto step : {&Remote::probe, &Remote::upload, &Remote::check})
-            if (auto done = (this->*step)(*bundle); !done)
-                return tl::unexpected(done.error());
+        constexpr std::uint64_t kForTraces = 64 << 20;
+        const auto program = runner::setUpRemoteProgram(
+            m_host,
+            {.folder = m_options.hostFolder,
+             .environment = m_options.environment,
+             .command = m_options.command.front(),
+             .freeBytes = kForTraces},
+            [&](std::uint64_t bytes) {
+                m_streams.err << fmt::format("stepscope-cli record: uploading the recording part ({}) to {}\n",
+                                             profiler::bytesText(bytes), m_host.name());
+            },
+            [] { return interrupts() == 0; });
+        if (!program)
+            return tl::unexpected(program.error());
+        m_program = program->program;
+        m_job = runner::newRemoteJob(*program);
         auto status = follow();
         if (!status)
             return status;
@@ -119,11 +87,7 @@ public:
     [[nodiscard]] const nlohmann::json& report() const { return m_report; }
 
 private:
-    Result<Said> ask(const std::string& script, std::string_view input = {});
     Result<void> prepare();
-    Result<void> probe(const runner::RemoteBundle& bundle);
-    Result<void> upload(const runner::RemoteBundle& bundle);
-    Result<void> check(const runner::RemoteBundle& bundle);
     Result<int> follow();
     Result<void> stop(bool isUrgent);
     Result<void> fetch();
@@ -133,46 +97,17 @@ private:
         return shellWord(m_program) + " remote --action " + action + " --job " + shellWord(m_job);
     }
     [[nodiscard]] fs::path destination(const std::vector<fs::path>& files) const;
-    tl::unexpected<Error> unreachable(const RemoteHost::Ran& ran) const
-    {
-        const std::string why = lastLine(ran.errors);
-        return fail<"remote.unreachable", "the other machine cannot be reached: {why}">(
-            Error::Code::Unavailable, m_host.name(), "check that this works without Stepscope",
-            {{"why", why.empty() ? fmt::format("exit status {}", ran.end.shellStatus()) : why}});
-    }
 
     const RecordOptions& m_options;
     const Streams& m_streams;
     RemoteHost m_host;
-    bool m_hasBundle = false;
-    std::string m_root, m_program, m_job;     ///< on the other machine
+    std::string m_program, m_job;             ///< on the other machine
     std::uint64_t m_output = 0, m_errors = 0; ///< bytes received
     int m_stops = 0;                          ///< times that the command was stopped, by an interrupt each
     fs::path m_parent;                        ///< of the result
     fs::path m_written;
     nlohmann::json m_report;
 };
-
-Result<Said> Remote::ask(const std::string& script, std::string_view input)
-{
-    std::string output;
-    const auto ran = m_host.run(
-        script, input,
-        [&](std::string_view piece) {
-            output.append(piece);
-            return output.size() < kMostSaid;
-        },
-        [] { return interrupts() == 0; });
-    if (!ran)
-        return tl::unexpected(ran.error());
-    if (interrupts() > 0)
-        return fail<"remote.cancelled", "cancelled before the command was started">(Error::Code::Cancelled);
-    Said said = saidIn(output);
-    if (said.empty())
-        return unreachable(*ran);
-    said["errors"] = lastLine(ran->errors);
-    return said;
-}
 
 /// Noticed before the command runs, not after an hour.
 Result<void> Remote::prepare()
@@ -186,101 +121,6 @@ Result<void> Remote::prepare()
         return {};
     return fail<"remote.destination", "the trace cannot be written here">(
         Error::Code::Permission, m_parent.string(), "name a folder that exists and that you can write to with -o");
-}
-
-Result<void> Remote::probe(const runner::RemoteBundle& bundle)
-{
-    const std::string first = m_options.command.front();
-    std::string script = "say() { printf '@stepscope %s %s\\n' \"$1\" \"$2\"; }\n"
-                         "root=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope/remote\n"
-                         "say system \"$(uname -s)\"; say machine \"$(uname -m)\"\n";
-    if (!m_options.hostFolder.empty())
-        script += "cd -- " + shellWord(m_options.hostFolder) + " || { say folder no; exit; }\n";
-    script += "mkdir -p \"$root/jobs\" && say root \"$root\"\n"
-              "[ -e \"$root/" +
-              bundle.hash +
-              "/complete\" ] && say bundle yes\n"
-              "say free \"$(df -Pk \"$root\" | awk 'NR == 2 {print $4}')\"\n";
-    for (const std::string& assignment : m_options.environment)
-        script += "export " + shellWord(assignment) + "\n";
-    script += "command -v -- " + shellWord(first) + " > /dev/null 2>&1 && say command yes\n";
-    auto said = ask(script);
-    if (!said)
-        return tl::unexpected(said.error());
-    if ((*said)["system"] != "Linux" || (*said)["machine"] != kMachine)
-        return fail<"remote.architecture", "this installation's recording part does not run there: it is for Linux on "
-                                           "{machine}, the other machine is {other}">(
-            Error::Code::Unsupported, m_host.name(), "install Stepscope there, and record there",
-            {{"machine", kMachine}, {"other", (*said)["system"] + " on " + (*said)["machine"]}});
-    if (said->contains("folder"))
-        return fail<"remote.folder", "the folder cannot be entered on the other machine">(
-            Error::Code::NotFound, m_options.hostFolder, "name one of its folders with --host-folder");
-    m_root = (*said)["root"];
-    if (m_root.empty() || m_root.front() != '/')
-        return fail<"remote.cache", "no folder for the recording part can be created there: {why}">(
-            Error::Code::Permission, m_host.name(), "it needs a home folder, or XDG_CACHE_HOME",
-            {{"why", (*said)["errors"]}});
-    m_hasBundle = said->contains("bundle");
-    const std::string& text = (*said)["free"];
-    std::uint64_t free = 0;
-    constexpr std::uint64_t kKib = 1024, kForTraces = 64 << 20;
-    const bool isKnown = std::from_chars(text.data(), text.data() + text.size(), free).ec == std::errc();
-    const std::uint64_t needed = kForTraces + (m_hasBundle ? 0 : bundle.tar.size());
-    if (isKnown && free < needed / kKib)
-        return fail<"remote.no_space", "{free} are free there, and recording needs at least {needed}">(
-            Error::Code::NoSpace, m_host.name() + ":" + m_root, "delete files there, or set XDG_CACHE_HOME there",
-            {{"free", static_cast<double>(free * kKib), profiler::bytesText(free * kKib)},
-             {"needed", static_cast<double>(needed), profiler::bytesText(needed)}});
-    if (!said->contains("command") && fs::path(first).filename().string().starts_with("python"))
-        return fail<"remote.no_python", "there is no {program} on the other machine">(
-            Error::Code::NotFound, m_host.name(),
-            "specify its path, or add its folder: --env PATH=…; ssh does not read the files that a login reads",
-            {{"program", first}});
-    if (!said->contains("command"))
-        return fail<"remote.no_command", "command not found on the other machine">(
-            Error::Code::NotFound, first, "specify its path, or set PATH with --env; see --host-folder");
-    return {};
-}
-
-Result<void> Remote::upload(const runner::RemoteBundle& bundle)
-{
-    const std::string folder = m_root + "/" + bundle.hash;
-    m_program = folder + "/bin/stepscope-cli";
-    if (m_hasBundle)
-        return {};
-    m_streams.err << fmt::format("stepscope-cli record: uploading the recording part ({}) to {}\n",
-                                 profiler::bytesText(bundle.tar.size()), m_host.name());
-    // Two uploads at a time do not meet, and an interrupted one leaves nothing that looks complete.
-    const auto said = ask("part=" + shellWord(folder) +
-                              ".$$; trap 'rm -rf \"$part\"' EXIT; mkdir -p \"$part\" && tar -xf - -C \"$part\" "
-                              "&& : > \"$part/complete\" && { mv \"$part\" " +
-                              shellWord(folder) +
-                              " 2> /dev/null || :; }\n"
-                              "[ -e " +
-                              shellWord(folder + "/complete") +
-                              " ] && echo '@stepscope uploaded yes' || echo '@stepscope uploaded no'",
-                          bundle.tar);
-    if (!said)
-        return tl::unexpected(said.error());
-    if (said->at("uploaded") == "yes")
-        return {};
-    return fail<"remote.upload", "the recording part cannot be stored there: {why}">(
-        Error::Code::Io, m_host.name() + ":" + folder, "it needs tar, and space on the disk",
-        {{"why", said->at("errors")}});
-}
-
-/// A C library that is older than that of this machine is noticed here, not in the middle of a recording.
-Result<void> Remote::check(const runner::RemoteBundle&)
-{
-    const auto said = ask(shellWord(m_program) + " --version > /dev/null && echo '@stepscope runs yes' || echo "
-                                                 "'@stepscope runs no'");
-    if (!said)
-        return tl::unexpected(said.error());
-    if (said->at("runs") == "yes")
-        return {};
-    return fail<"remote.cannot_run", "this installation's recording part does not run there: {why}">(
-        Error::Code::Unsupported, m_host.name(), "install Stepscope there, and record there",
-        {{"why", said->at("errors")}});
 }
 
 std::string Remote::startScript() const
@@ -344,8 +184,6 @@ Result<void> Remote::stop(bool isUrgent)
 
 Result<int> Remote::follow()
 {
-    std::random_device random;
-    m_job = fmt::format("{}/jobs/{:08x}{:08x}", m_root, random(), random());
     std::optional<int> status;
     bool isStarted = false;
     for (int attempt = 0; attempt <= kAttempts; ++attempt) {
@@ -394,7 +232,7 @@ Result<int> Remote::follow()
             return tl::unexpected(*wrong);
         if (!isStarted) {
             static_cast<void>(stop(true)); // it may have been started nevertheless
-            return unreachable(*ran);
+            return tl::unexpected(runner::unreachable(m_host, *ran));
         }
         if (attempt < kAttempts)
             m_streams.err << fmt::format("stepscope-cli record: the connection to {} was lost; connecting again\n",
@@ -622,6 +460,12 @@ int remoteJob(const RemoteJobOptions& options)
         return runner::followRemoteJob(options.job, options.output, options.errors);
     if (options.action == "files")
         return runner::sendRemoteFiles(options.job);
+    if (options.action == "bundle")
+        return runner::printRemoteBundle();
+    if (options.action == "serve" && !options.command.empty())
+        return serveRemoteTrace(options.command.front(), options.job);
+    if (options.action == "answer")
+        return runner::answerRemotely(options.job, options.command);
     return runner::stopRemoteJob(options.job, options.action == "kill");
 }
 

@@ -10,12 +10,12 @@ namespace app::terminal {
 int recordRemotely(const RecordOptions& options, const Streams& streams);
 
 struct RemoteJobOptions {
-    std::string action;                   ///< "supervise", "follow", "files", "stop", "kill"
-    std::filesystem::path job;            ///< its folder
+    std::string action;        ///< "supervise", "follow", "files", "stop", "kill", "answer", "serve", "bundle"
+    std::filesystem::path job; ///< its folder; serve: that of converted traces
     std::uint64_t output = 0, errors = 0; ///< follow: what has been sent before
-    std::vector<std::string> command;     ///< supervise
+    std::vector<std::string> command;     ///< supervise; answer: the words of stepscope-cli; serve: the trace
 };
-/// The far side (advisor/runner/remote_job.h).
+/// The far side (advisor/runner/remote_job.h, remote_answer.h).
 int remoteJob(const RemoteJobOptions& options);
 
 } // namespace app::terminal

@@ -128,6 +128,8 @@ class Folder:
         (home / "work").mkdir(parents=True)
         shutil.copytree(self.path, home / "work" / "model")
         shutil.copy(self.path / "train.py", home)
+        for folder in (home, home / "work/model"):  # traces that stay on the other machine
+            shutil.copy(SOURCE / "resources/samples/loader_stall.sstrace", folder / "run.sstrace")
         self.environment = dict(
             os.environ, HOME=str(home), PATH=f"{place / 'bin'}:{BIN}:{PYTHON.parent}:{os.environ['PATH']}",
             XDG_CACHE_HOME=str(home / "cache"), TORCHELASTIC_ERROR_FILE="", OMP_NUM_THREADS="1")

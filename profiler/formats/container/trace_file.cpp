@@ -126,6 +126,8 @@ Result<InputFile> InputFile::open(const std::filesystem::path& path)
 
 Result<std::uint64_t> InputFile::size() const
 {
+    if (m_bytes)
+        return m_bytes->size();
     const auto state = os::stateOf(m_descriptor);
     if (!state)
         return tl::unexpected(readError(errno, m_path));
@@ -134,6 +136,8 @@ Result<std::uint64_t> InputFile::size() const
 
 Result<std::size_t> InputFile::read(std::uint64_t offset, std::span<std::byte> into) const
 {
+    if (m_bytes)
+        return m_bytes->read(offset, into);
     const os::Transfer read = os::readAt(m_descriptor, offset, into);
     if (read.error != 0)
         return tl::unexpected(readError(read.error, m_path));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/formats/container/frame.h"
+#include "profiler/model/positioned_bytes.h"
 #include "profiler/model/result.h"
 #include "profiler/os/file_lock.h"
 
@@ -39,6 +40,11 @@ public:
     static Result<InputFile> open(const std::filesystem::path& path);
     /// Reads from a descriptor that the caller keeps open; `name` is used in messages.
     InputFile(int descriptor, std::filesystem::path name) : m_descriptor(descriptor), m_path(std::move(name)) {}
+    /// Reads a file that is not here; `name` is used in messages.
+    InputFile(std::shared_ptr<const PositionedBytes> bytes, std::filesystem::path name)
+        : m_bytes(std::move(bytes)), m_path(std::move(name))
+    {
+    }
 
     [[nodiscard]] Result<std::uint64_t> size() const;
     /// Returns the number of bytes read, which is smaller than requested only at the end of the file.
@@ -49,7 +55,8 @@ public:
 
 private:
     os::Descriptor m_owned; ///< empty if the caller owns the descriptor
-    int m_descriptor;
+    int m_descriptor = -1;
+    std::shared_ptr<const PositionedBytes> m_bytes; ///< null: the descriptor is read
     std::filesystem::path m_path;
 };
 

@@ -350,10 +350,10 @@ Result<std::shared_ptr<const Trace>> SealedReader::read()
     std::uint64_t slices = 0;
     for (const BlockEntry& entry : m_entries)
         slices += entry.count;
-    const bool fits = !overview || slices * kBytesASlice <= budget();
+    const bool fits = !overview || (!m_options.onDemand && slices * kBytesASlice <= budget());
     m_faults.resize(m_entries.size());
     m_blocks.resize(fits ? m_entries.size() : 0);
-    bool finished = fits ? decodeAll() : checkAll();
+    bool finished = fits ? decodeAll() : m_options.onDemand || checkAll();
     leaveOutDamaged();
     if (!fits)
         setOnDemand();
@@ -635,6 +635,20 @@ void TailingReader::closeAsCut()
     m->cut = !m->ended; // the end may have arrived since the last poll
     if (m->cut)
         m->takeRecoveredEvents();
+}
+
+Result<std::shared_ptr<const Trace>> readSealedOnDemand(InputFile file, const std::stop_token& stop)
+{
+    const auto header = readHeader(file);
+    if (!header)
+        return tl::unexpected(header.error());
+    if (!header->isSealed || header->overviewOffset == 0)
+        return fail<"trace.not_sealed", "the trace is not sealed, so its parts cannot be read on demand">(
+            Error::Code::Invalid, file.path().string(), "convert it to a .sstrace first");
+    ReadOptions options;
+    options.stop = stop;
+    options.onDemand = true;
+    return readBlocks(std::move(file), *header, options);
 }
 
 Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path, const ReadOptions& options)

@@ -18,7 +18,10 @@ namespace profiler::container {
 struct ReadOptions {
     std::function<void(double)> progress; ///< receives the share read, [0, 1], on the caller's thread; may be empty
     std::stop_token stop;
-    unsigned threads = 0;           ///< threads that decode; 0: one per core
+    unsigned threads = 0; ///< threads that decode; 0: one per core
+    /// Keep the blocks of a sealed file in the file, whatever its size, and do not read them to check them: each is
+    /// checked when it is read.
+    bool onDemand = false;
     std::uint64_t memoryBudget = 0; ///< bytes; larger traces keep their blocks in the file. 0: half of the memory
     /// Receives, on the caller's thread, the whole trace of a sealed file before its blocks are decoded, which are then
     /// read on demand; or what was read of a long live file so far, which is not marked live. May be empty.
@@ -60,5 +63,9 @@ private:
 /// what can be read. The trace's captureStats() describe what is missing and where (byte offset). Fails if the file is
 /// not a Stepscope trace, if a newer version wrote it, or if the names and tracks of a sealed file are damaged.
 Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path, const ReadOptions& options = {});
+
+/// Reads a sealed trace file that may be elsewhere: opening it reads its names, tracks and overview, and everything
+/// else is read on demand. Fails as readTrace(), and if the file is not sealed.
+Result<std::shared_ptr<const Trace>> readSealedOnDemand(InputFile file, const std::stop_token& stop);
 
 } // namespace profiler::container

@@ -1,0 +1,194 @@
+#include "app/terminal/remote_serve.h"
+
+#include "advisor/runner/remote_frames.h"
+#include "profiler/formats/container/trace_file.h"
+#include "profiler/formats/format.h"
+#include "profiler/os/connections.h"
+#include "profiler/os/files.h"
+
+#define XXH_INLINE_ALL
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <fmt/format.h>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+#include <xxhash.h>
+
+namespace app::terminal {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace os = profiler::os;
+using advisor::runner::RemoteFrame;
+using Clock = std::chrono::steady_clock;
+using profiler::Error;
+using profiler::Result;
+
+constexpr int kStdin = 0, kStdout = 1;
+constexpr std::chrono::hours kKept{31 * 24};
+constexpr std::size_t kLongestRequest = 64;
+constexpr std::chrono::milliseconds kBetweenProgress{100};
+// Converting takes about half as long as reading.
+constexpr double kReading = 0.7;
+
+bool send(RemoteFrame type, std::string_view payload)
+{
+    return os::writeAll(kStdout, advisor::runner::encodeFrame(type, payload)).error == 0;
+}
+
+/// Changes with the file: its path, size and time.
+std::string nameOf(const fs::path& path, const os::FileState& state)
+{
+    const std::string text =
+        fmt::format("{}\n{} {} {} {}", path.string(), state.bytes, state.modified.count(), state.device, state.inode);
+    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+/// A trace whose parts can be read on demand.
+bool isSealed(const fs::path& path)
+{
+    const auto file = profiler::container::InputFile::open(path);
+    const auto header = file ? profiler::container::readHeader(*file) : tl::unexpected(file.error());
+    return header && header->isSealed && header->overviewOffset != 0;
+}
+
+void removeUnused(const fs::path& cache)
+{
+    std::error_code failed;
+    const auto oldest = fs::file_time_type::clock::now() - kKept;
+    for (auto entry = fs::directory_iterator(cache, failed); !failed && entry != fs::directory_iterator();
+         entry.increment(failed)) {
+        std::error_code ignored;
+        if (entry->is_regular_file(ignored) && entry->last_write_time(ignored) < oldest)
+            fs::remove(entry->path(), ignored);
+    }
+}
+
+/// Reports progress, and notices that the other side has gone.
+class Watch {
+public:
+    void show(double share)
+    {
+        std::array awaited{os::Awaited{kStdin}};
+        os::waitForAny(awaited, std::chrono::milliseconds(0));
+        const auto now = Clock::now();
+        if (now - m_last < kBetweenProgress && !awaited[0].isReady)
+            return;
+        m_last = now;
+        // No request comes before the trace is open: standard input is only readable when it has ended.
+        if (awaited[0].isReady || !send(RemoteFrame::Progress, fmt::format("{:.3f}", share)))
+            m_stop.request_stop();
+    }
+    [[nodiscard]] std::stop_token stop() const { return m_stop.get_token(); }
+
+private:
+    Clock::time_point m_last{};
+    std::stop_source m_stop;
+};
+
+/// The sealed file of the trace.
+Result<fs::path> sealedFileOf(const fs::path& path, const fs::path& cache)
+{
+    if (isSealed(path))
+        return path;
+    const os::Descriptor file = os::openToRead(path);
+    const auto state = file ? os::stateOf(file.get()) : std::nullopt;
+    const bool isFile = state && state->kind == os::FileState::Kind::Regular;
+    const fs::path sealed = cache / (isFile ? nameOf(path, *state) + ".sstrace" : "none.sstrace");
+    std::error_code failed;
+    if (isFile && isSealed(sealed)) {
+        fs::last_write_time(sealed, fs::file_time_type::clock::now(), failed); // it is used
+        return sealed;
+    }
+    Watch watch;
+    profiler::formats::ReadOptions read;
+    read.progress = [&](double share) { watch.show(kReading * share); };
+    read.stop = watch.stop();
+    const auto trace = profiler::formats::openTrace(path, read); // also says what is wrong with a folder
+    if (!trace)
+        return tl::unexpected(trace.error());
+    fs::create_directories(cache, failed);
+    removeUnused(cache);
+    profiler::formats::WriteOptions write;
+    write.progress = [&](double share) { watch.show(kReading + (1 - kReading) * share); };
+    write.stop = watch.stop();
+    if (auto saved = profiler::formats::saveTrace(**trace, sealed, write); !saved)
+        return tl::unexpected(saved.error());
+    return sealed;
+}
+
+/// "OFFSET LENGTH"
+std::optional<std::pair<std::uint64_t, std::size_t>> requestIn(std::string_view line)
+{
+    std::uint64_t offset = 0;
+    std::size_t length = 0;
+    const char* const end = line.data() + line.size();
+    const auto [blank, wrong] = std::from_chars(line.data(), end, offset);
+    if (wrong != std::errc() || blank == end || *blank != ' ')
+        return std::nullopt;
+    const auto [rest, alsoWrong] = std::from_chars(blank + 1, end, length);
+    if (alsoWrong != std::errc() || rest != end || length == 0 || length > advisor::runner::kMostFrameBytes)
+        return std::nullopt;
+    return std::pair(offset, length);
+}
+
+/// @return false if the connection has ended
+bool answer(int file, std::string_view line)
+{
+    const auto request = requestIn(line);
+    if (!request) {
+        send(RemoteFrame::Failed, "not a request");
+        return false;
+    }
+    std::string bytes(request->second, '\0');
+    const auto read = os::readAt(file, request->first, std::as_writable_bytes(std::span(bytes)));
+    if (read.bytes < bytes.size()) {
+        send(RemoteFrame::Failed,
+             read.error != 0 ? std::generic_category().message(read.error) : "the file was truncated");
+        return false;
+    }
+    return send(RemoteFrame::Data, bytes);
+}
+
+} // namespace
+
+int serveRemoteTrace(const fs::path& trace, const fs::path& cache)
+{
+    if (os::writeAll(kStdout, advisor::runner::kRemoteBegin).error != 0)
+        return 1;
+    std::error_code failed;
+    const fs::path path = fs::weakly_canonical(trace, failed);
+    const auto sealed = sealedFileOf(failed ? trace : path, cache);
+    const os::Descriptor file = sealed ? os::openToRead(*sealed) : os::Descriptor();
+    const auto state = file ? os::stateOf(file.get()) : std::nullopt;
+    if (!state) {
+        send(RemoteFrame::Failed, sealed ? "the file was deleted" : sealed.error().message());
+        return 1;
+    }
+    if (!send(RemoteFrame::Opened, fmt::format("{} {}", state->bytes, nameOf(*sealed, *state))))
+        return 1;
+    std::string text;
+    while (os::readNext(kStdin, text)) {
+        std::size_t begin = 0;
+        for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+            if (!answer(file.get(), std::string_view(text).substr(begin, end - begin)))
+                return 1;
+            begin = end + 1;
+        }
+        text.erase(0, begin);
+        if (text.size() > kLongestRequest)
+            return 1;
+    }
+    return 0;
+}
+
+} // namespace app::terminal
