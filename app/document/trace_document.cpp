@@ -382,18 +382,50 @@ void TraceDocument::showLoaded(const std::filesystem::path& path, std::shared_pt
     emit traceOpened();
 }
 
-void TraceDocument::showTrace(const std::shared_ptr<const profiler::Trace>& trace, const QString& title,
-                              const std::filesystem::path& path)
+/// Whatever is loaded or followed gives way to a complete trace.
+void TraceDocument::leaveFor(const profiler::Trace& trace)
 {
     if (m_loader.isRunning())
         stopLoading();
     m_previewing = false;
     m_recordingFollower.leave();
     m_showingRecording = false;
-    leaveRun(*trace);
+    leaveRun(trace);
+}
+
+void TraceDocument::showTrace(const std::shared_ptr<const profiler::Trace>& trace, const QString& title,
+                              const std::filesystem::path& path)
+{
+    leaveFor(*trace);
     replaceTrace(trace, title, path);
     analyse();
     emit traceOpened();
+}
+
+void TraceDocument::showRemote(const std::shared_ptr<const profiler::Trace>& trace, const QString& place,
+                               const QString& whyNotAnalysed)
+{
+    leaveFor(*trace);
+    replaceTrace(trace, titleOf(place.toStdString()), place.toStdString());
+    m_whyNotAnalysed = whyNotAnalysed;
+    emit analysedChanged();
+    emit adviceChanged();
+    if (m_configuration)
+        emit configurationFound(*m_configuration, tr("configuration of %1").arg(m_title));
+    emit traceOpened();
+}
+
+void TraceDocument::analyseHere()
+{
+    m_whyNotAnalysed.clear();
+    analyse();
+    emit analysedChanged();
+}
+
+void TraceDocument::setAdvice(std::shared_ptr<const Advised> advice)
+{
+    m_advice = std::move(advice);
+    emit adviceChanged();
 }
 
 /// A later snapshot of the same trace.

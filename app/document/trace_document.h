@@ -83,6 +83,16 @@ public:
     /// @param path  of what it was made of
     void showTrace(const std::shared_ptr<const profiler::Trace>& trace, const QString& title,
                    const std::filesystem::path& path);
+    /// Shows a trace whose parts are on another machine and come when they are looked at. It is not analysed here,
+    /// since that reads all of it; see analyseHere() and setAdvice().
+    /// @param place  "gpu1:/data/run.sstrace"
+    /// @param whyNotAnalysed  for the views that show analyses
+    void showRemote(const std::shared_ptr<const profiler::Trace>& trace, const QString& place,
+                    const QString& whyNotAnalysed);
+    /// Reads and analyses a remote trace here.
+    void analyseHere();
+    /// Advice for the trace from the other machine.
+    void setAdvice(std::shared_ptr<const Advised> advice);
     /// Exports the trace in the format of the extension.
     void exportTrace(const std::filesystem::path& path);
     /// Metadata to add to an exported copy of the trace in our own format, until another trace is opened. An empty text
@@ -119,6 +129,7 @@ signals:
     void traceChanged();  ///< also for each new snapshot of a live trace
     void traceReplaced(); ///< a different trace: reset zoom; the selection is cleared
     void traceOpened();   ///< a file has been read completely
+    void morePartsHere(); ///< parts of a remote trace, which could not be read before
     void analysedChanged();
     void adviceChanged();
     void comparedChanged();
@@ -147,6 +158,7 @@ private:
     void showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void showRecording(const std::shared_ptr<const profiler::Trace>& part);
     void leaveRun(const profiler::Trace& trace);
+    void leaveFor(const profiler::Trace& trace);
     void keepSelection();
     [[nodiscard]] QString titleOf(const std::filesystem::path& path) const;
 

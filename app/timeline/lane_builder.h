@@ -35,6 +35,8 @@ public:
     /// @param palette  of the trace, for the colours of the buckets; not null
     void begin(std::shared_ptr<const profiler::Trace> trace, const TimeAxis& axis, double devicePixelRatio, int width,
                profiler::LodEdges edges, std::shared_ptr<const profiler::SlicePalette> palette);
+    /// Forgets what was read: parts of the trace that could not be read then can be read now.
+    void clear() { m_lanes.clear(); }
     /// No lane of this frame was deferred.
     [[nodiscard]] bool isSettled() const { return m_settled; }
 

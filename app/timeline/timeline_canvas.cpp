@@ -147,6 +147,13 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
     m_navigation.syncScrollBars();
 }
 
+void TimelineCanvas::reread()
+{
+    m_scene.counters.clear();
+    m_painter.reread();
+    viewport()->update();
+}
+
 void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
 {
     if (m_scene.isEmpty()) // first slices of a run: the user cannot have moved yet

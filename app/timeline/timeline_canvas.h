@@ -30,6 +30,8 @@ public:
     void setTrace(std::shared_ptr<const profiler::Trace> trace);
     /// Sets a later snapshot of the same trace; keeps the visible range, or follows the end if the user has not moved.
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// Draws the same trace again: more of it can be read now.
+    void reread();
 
     void setSelectedSlice(std::optional<profiler::SliceId> slice) { m_selection.setSlice(slice); }
     void setSelectedSlices(const std::vector<profiler::SliceId>& slices) { m_selection.setSlices(slices); }

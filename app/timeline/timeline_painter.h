@@ -53,6 +53,12 @@ public:
     void setReadingTime(std::chrono::nanoseconds time) { m_memory.setReadingTime(time); }
     /// False: the next frame of the same scene refines the deferred parts.
     [[nodiscard]] bool isSettled() const { return m_memory.isSettled(); }
+    /// The next frame reads everything again; see LodCache::clear().
+    void reread()
+    {
+        m_key = {};
+        m_memory.clear();
+    }
     /// Paints one frame.
     /// @param painter  of the canvas, in logical pixels
     void paint(QPainter& painter, TimelineScene& scene);

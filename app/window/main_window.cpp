@@ -7,6 +7,7 @@
 #include "app/window/application.h"
 #include "app/window/dock.h"
 #include "app/window/dock_layout.h"
+#include "app/window/remote_strip.h"
 #include "app/window/window_actions.h"
 #include "app/window/window_dialogs.h"
 #include "app/window/window_strips.h"
@@ -69,6 +70,7 @@ void MainWindow::makeCentre()
     m_loading = new LoadingBar(centre);
     layout->addWidget(m_notice);
     layout->addWidget(m_loading);
+    layout->addWidget(new RemoteStrip(&m_bench->remote, centre));
     layout->addWidget(m_layout->centre(), 1);
     setCentralWidget(centre);
 }
@@ -147,12 +149,15 @@ void MainWindow::connectWorkbench()
     });
     connect(&m_bench->pair, &TracePair::changed, this, &MainWindow::showTitle);
     connect(m_loading, &LoadingBar::cancelled, this, [this] {
-        if (m_bench->job.isLoading())
+        if (m_bench->remote.isOpening())
+            m_bench->remote.cancelOpening();
+        else if (m_bench->job.isLoading())
             m_bench->job.cancelLoading();
         else
             m_bench->document.cancelLoading();
     });
     connect(&m_bench->job, &JobDocument::loading, m_loading, &LoadingBar::show);
+    connect(&m_bench->remote, &RemoteTraceService::progressed, m_loading, &LoadingBar::show);
     connect(&m_bench->job, &JobDocument::changed, this, &MainWindow::showTitle);
     connect(&m_bench->job, &JobDocument::opened, this, [this] {
         m_layout->showDocument();

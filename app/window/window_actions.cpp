@@ -104,6 +104,8 @@ void WindowActions::makeActions()
     m_actions.stop = add("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [this] { m_bench->jobs.stop(); });
     m_actions.openTrace =
         add("openTrace", "open", tr("&Open trace…"), QKeySequence::Open, [this] { m_dialogs->openTrace(); });
+    m_actions.openRemote = add("openRemote", {}, tr("Open re&mote trace…"), Qt::CTRL | Qt::ALT | Qt::Key_M,
+                               [this] { m_dialogs->openRemote(); });
     m_actions.openJob =
         add("openJob", "folder", tr("Open a &job…"), Qt::CTRL | Qt::ALT | Qt::Key_J, [this] { m_dialogs->openJob(); });
     m_actions.openBeside = add("openBeside", "side_by_side", tr("Open &beside…"), Qt::CTRL | Qt::ALT | Qt::Key_O,
@@ -174,7 +176,7 @@ void WindowActions::makeMenus()
     m_recentMenu = file->addMenu(tr("Open &recent trace or job"));
     m_recentMenu->setObjectName("recentTraces");
     connect(file, &QMenu::aboutToShow, this, &WindowActions::fillRecentMenu);
-    file->addActions({m_actions.openJob, m_actions.openBeside, m_actions.closeBeside});
+    file->addActions({m_actions.openRemote, m_actions.openJob, m_actions.openBeside, m_actions.closeBeside});
     file->addActions({m_actions.record, m_actions.exportTrace, m_actions.saveReport});
     file->addSeparator();
     file->addActions({m_actions.openConfiguration, m_actions.saveConfiguration});
@@ -324,6 +326,7 @@ void WindowActions::update()
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
     m_actions.stop->setEnabled(m_bench->jobs.canStop());
     m_actions.openTrace->setEnabled(state == RunState::Idle);
+    m_actions.openRemote->setEnabled(state == RunState::Idle);
     m_actions.openJob->setEnabled(state == RunState::Idle);
     m_actions.openBeside->setEnabled(state == RunState::Idle && holdsAnything(*m_bench->document.trace()));
     m_actions.closeBeside->setEnabled(m_bench->pair.isOpen());

@@ -60,9 +60,9 @@ private:
     [[nodiscard]] std::vector<PaletteEntry> sliceEntries();
 
     struct Actions {
-        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openJob, *openBeside, *closeBeside, *record,
-            *exportTrace, *openConfiguration, *saveConfiguration, *home, *quit, *findKnob, *tune, *saveReport, *palette,
-            *maximize, *leftPanels, *bottomPanels, *rightPanels, *help;
+        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openRemote, *openJob, *openBeside, *closeBeside,
+            *record, *exportTrace, *openConfiguration, *saveConfiguration, *home, *quit, *findKnob, *tune, *saveReport,
+            *palette, *maximize, *leftPanels, *bottomPanels, *rightPanels, *help;
     };
 
     Workbench* m_bench;

@@ -8,6 +8,7 @@
 #include "app/record/record_dialog.h"
 #include "app/report/report_saver.h"
 #include "app/window/help_book.h"
+#include "app/window/remote_dialog.h"
 #include "app/window/workbench.h"
 
 #include <QApplication>
@@ -39,6 +40,14 @@ void WindowDialogs::openTrace()
     const QString file = QFileDialog::getOpenFileName(m_window, tr("Open a trace"), {}, openTraceFilter());
     if (!file.isEmpty())
         m_bench->document.openTrace(file.toStdString());
+}
+
+void WindowDialogs::openRemote()
+{
+    auto* dialog = new RemoteDialog(m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &RemoteDialog::chosen, &m_bench->remote, &RemoteTraceService::open);
+    dialog->open();
 }
 
 void WindowDialogs::openJob()

@@ -24,6 +24,8 @@ public:
     WindowDialogs(Workbench* bench, QWidget* window);
 
     void openTrace();
+    /// A trace on another machine.
+    void openRemote();
     /// The traces of the ranks of a job, from their folder.
     void openJob();
     /// A second trace beside the one on screen.

@@ -12,6 +12,7 @@
 #include "app/services/machine_state.h"
 #include "app/services/notices.h"
 #include "app/services/recording_service.h"
+#include "app/services/remote_trace_service.h"
 #include "app/services/run_store.h"
 #include "app/services/state_store.h"
 #include "app/services/training_service.h"
@@ -40,7 +41,8 @@ struct Workbench {
     RunStore runs{&notices};
     TraceDocument document{&notices, &runs};
     TracePair pair{&notices, &runs, &document}; ///< `document` and a second one beside it
-    JobDocument job{&notices, &document};       ///< `document` shows its ranks
+    RemoteTraceService remote{&notices, &document};
+    JobDocument job{&notices, &document}; ///< `document` shows its ranks
     TrainingService training{&notices, &configuration, &trust, &jobs, &runs, &document};
     JournalStore journal{&notices, &configuration, &document};
     ExperimentService experiments{&notices, &configuration, &trust, &jobs, &document, &journal, &training};

@@ -36,6 +36,7 @@ QWidget* create(Workbench& bench, QWidget* parent)
     QObject::connect(document, &TraceDocument::traceReplaced, view,
                      [=] { view->replaceTrace(document->trace(), document->path()); });
     QObject::connect(document, &TraceDocument::traceChanged, view, [=] { view->updateTrace(document->trace()); });
+    QObject::connect(document, &TraceDocument::morePartsHere, view, [=] { view->canvas()->reread(); });
     QObject::connect(view, &TimelineView::bookmarksChanged, document, [=](const QByteArray& text) {
         document->keepWithTrace(TimelineBookmarks::kMetadataKey, text.toStdString());
     });

@@ -1,0 +1,278 @@
+#include "app/services/remote_trace_service.h"
+
+#include "advisor/runner/remote_answer.h"
+#include "app/document/remote_advice.h"
+#include "app/document/trace_document.h"
+#include "app/look/display_text.h"
+#include "app/services/notices.h"
+#include "profiler/formats/container/trace_reader.h"
+
+#include <algorithm>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace app {
+
+using advisor::runner::RemoteHost;
+using advisor::runner::RemoteTrace;
+using profiler::Error;
+
+namespace {
+
+constexpr int kLookMs = 100; ///< as often as a person sees a change
+constexpr std::uint64_t kMostAdvice = 32 << 20;
+
+/// A path in the home folder, where ssh starts, without the shell that would expand it.
+std::string pathOf(const RemotePlace& place)
+{
+    const bool isInHome = !place.isCommand && place.path.startsWith(QStringLiteral("~/"));
+    return (isInHome ? place.path.mid(2) : place.path).toStdString();
+}
+
+profiler::Result<RemoteHost> hostOf(const RemotePlace& place)
+{
+    return place.isCommand ? RemoteHost::through(place.host.toStdString())
+                           : RemoteHost::overSsh(place.host.toStdString());
+}
+
+/// Progress and cancelling of work that connects.
+RemoteTrace::Opening openingWith(const std::stop_token& stop, std::function<void(const QString&, double)> tell)
+{
+    return {.uploading =
+                [tell](std::uint64_t bytes) {
+                    tell(RemoteTraceService::tr("Uploading Stepscope's program (%1)")
+                             .arg(formatBytes(static_cast<double>(bytes))),
+                         0);
+                },
+            .converting = [tell](double share) { tell(RemoteTraceService::tr("Converting the trace there"), share); },
+            .goesOn = [stop] { return !stop.stop_requested(); }};
+}
+
+} // namespace
+
+RemoteTraceService::RemoteTraceService(Notices* notices, TraceDocument* document, QObject* parent)
+    : QObject(parent), m_notices(notices), m_document(document)
+{
+    m_look.setInterval(kLookMs);
+    connect(&m_look, &QTimer::timeout, this, &RemoteTraceService::look);
+    connect(m_document, &TraceDocument::traceReplaced, this, [this] {
+        if (!m_isShowing)
+            leave();
+    });
+    connect(m_document, &TraceDocument::analysedChanged, this, [this] {
+        if (m_remote && m_document->analysed() && m_document->trace()->unread().slices > 0)
+            emit m_notices->noticed(tr("The analysis lacks a part of the trace that was not transferred."),
+                                    tr("Reconnect to repeat it."), true);
+    });
+}
+
+RemoteTraceService::~RemoteTraceService()
+{
+    if (m_remote)
+        m_remote->close(); // before the threads that may wait for it
+}
+
+quint64 RemoteTraceService::size() const
+{
+    return m_remote ? m_remote->size() : 0;
+}
+
+void RemoteTraceService::setState(State state)
+{
+    m_state = state;
+    emit changed();
+}
+
+/// The document shows another trace.
+void RemoteTraceService::leave()
+{
+    if (!m_remote)
+        return;
+    m_remote->close();
+    m_remote.reset();
+    m_look.stop();
+    m_reconnecting.cancel();
+    m_advising.cancel();
+    m_isAdvising = false;
+    setState(State::None);
+}
+
+void RemoteTraceService::open(const RemotePlace& place)
+{
+    emit m_notices->outdated();
+    if (m_document->isTraining()) {
+        emit m_notices->noticed(tr("A training run is in progress. Stop it before you open another trace."), {}, false);
+        return;
+    }
+    auto host = hostOf(place);
+    if (!host) {
+        emit m_notices->noticed(tr("%1 cannot be opened: %2").arg(place.text(), asQString(host.error().what.text)),
+                                detailOf(host.error()), true);
+        return;
+    }
+    m_isOpening = true;
+    emit progressed(tr("Connecting to %1").arg(place.host), 0);
+    const auto there = std::make_shared<RemoteHost>(*std::move(host));
+    const auto failed = [this, place](const Error& error) {
+        m_isOpening = false;
+        emit progressed({}, 1);
+        if (error.code != Error::Code::Cancelled)
+            emit m_notices->noticed(tr("%1 cannot be opened: %2").arg(place.text(), asQString(error.what.text)),
+                                    detailOf(error), true);
+    };
+    m_opening.start(
+        [this, there, place, failed](const std::stop_token& stop, const Background::Post& post) {
+            const auto opening = openingWith(stop, [this, post](const QString& what, double share) {
+                post([this, what, share] { emit progressed(what, std::min(share, 0.99)); });
+            });
+            const auto remote = RemoteTrace::open(std::move(*there), pathOf(place), opening);
+            if (!remote)
+                return post([failed, error = remote.error()] { failed(error); });
+            // A read that waits ends when the user cancels.
+            const std::stop_callback cancels(stop, [&] { (*remote)->close(); });
+            post([this] { emit progressed(tr("Reading the overview of the trace"), 0); });
+            const auto trace = profiler::container::readSealedOnDemand({*remote, place.text().toStdString()}, stop);
+            if (!trace)
+                return post([failed, error = trace.error()] { failed(error); });
+            post([this, place, remote = *remote, trace = *trace] { show(place, remote, trace); });
+        },
+        failed);
+}
+
+void RemoteTraceService::cancelOpening()
+{
+    m_opening.cancel();
+    m_isOpening = false;
+    emit progressed({}, 1);
+}
+
+void RemoteTraceService::show(const RemotePlace& place, const Remote& remote,
+                              const std::shared_ptr<const profiler::Trace>& trace)
+{
+    m_isOpening = false;
+    emit progressed({}, 1);
+    leave();
+    m_remote = remote;
+    m_remote->setImpatient(std::this_thread::get_id());
+    m_place = place;
+    m_whyLost.clear();
+    m_fetched = remote->fetched();
+    m_isAnalysedHere = false;
+    m_isShowing = true;
+    m_document->showRemote(
+        trace, place.text(),
+        tr("The trace is on %1, and only what you look at comes here. Choose Analyse here to transfer "
+           "all of it.")
+            .arg(place.host));
+    m_isShowing = false;
+    addRecentPlace(place);
+    m_look.start();
+    setState(State::Connected);
+    advise();
+}
+
+/// What has come since the last look.
+void RemoteTraceService::look()
+{
+    const quint64 fetched = m_remote->fetched();
+    const bool isNew = std::exchange(m_fetched, fetched) != fetched;
+    if (isNew)
+        emit m_document->morePartsHere();
+    if (m_state == State::Connected && m_remote->state() == RemoteTrace::State::Lost) {
+        const auto why = m_remote->whyLost();
+        m_whyLost = why ? asQString(why->message()) : QString();
+        setState(State::Lost);
+    } else if (isNew) {
+        emit changed();
+    }
+}
+
+void RemoteTraceService::reconnect()
+{
+    if (m_state != State::Lost)
+        return;
+    setState(State::Reconnecting);
+    const auto failed = [this](const Error& error) {
+        m_whyLost = asQString(error.message());
+        setState(State::Lost);
+    };
+    m_reconnecting.start(
+        [this, remote = m_remote, failed](const std::stop_token& stop, const Background::Post& post) {
+            const auto connected = remote->reconnect(openingWith(stop, [](const QString&, double) {}));
+            post([this, failed, connected] {
+                if (!connected)
+                    return failed(connected.error());
+                m_whyLost.clear();
+                setState(State::Connected);
+                emit m_document->morePartsHere(); // what could not be read without a connection
+                if (m_isAnalysedHere)
+                    m_document->analyseHere(); // it may lack what could not be transferred
+                else if (!m_document->advice() && !m_isAdvising)
+                    advise();
+            });
+        },
+        failed);
+}
+
+void RemoteTraceService::analyseHere()
+{
+    if (!m_remote || m_isAnalysedHere)
+        return;
+    m_isAnalysedHere = true;
+    m_advising.cancel();
+    m_isAdvising = false;
+    m_document->analyseHere();
+    emit changed();
+}
+
+/// The rules run next to the trace; only their verdicts come here.
+void RemoteTraceService::advise()
+{
+    m_isAdvising = true;
+    emit changed();
+    const auto ended = [this] {
+        m_isAdvising = false;
+        emit changed();
+    };
+    const auto failed = [this, ended](const Error& error) {
+        ended();
+        if (m_state == State::Connected && error.code != Error::Code::Cancelled)
+            emit m_notices->noticed(
+                tr("The findings did not come from %1: %2").arg(m_place.host, asQString(error.what.text)),
+                detailOf(error), true);
+    };
+    m_advising.start(
+        [this, remote = m_remote, trace = m_document->trace(), path = pathOf(m_place), ended,
+         failed](const std::stop_token& stop, const Background::Post& post) {
+            std::string output, errors;
+            const auto status = advisor::runner::askRemote(remote->host(), remote->program(),
+                                                           {.words = {"advise", "--json", "--", path},
+                                                            .folder = {},
+                                                            .result = {},
+                                                            .mostText = kMostAdvice,
+                                                            .output = [&](std::string_view text) { output += text; },
+                                                            .errors = [&](std::string_view text) { errors += text; },
+                                                            .received = {},
+                                                            .goesOn = [&] { return !stop.stop_requested(); }});
+            if (!status)
+                return post([failed, error = status.error()] { failed(error); });
+            const auto rules = remoteAdvice(QByteArray::fromStdString(output), *trace);
+            if (!rules)
+                return post([failed, errors, host = remote->host().name()] {
+                    failed(profiler::makeError<"remote.advice", "the findings cannot be understood: {why}">(
+                        Error::Code::Malformed, host, "run stepscope-cli advise there", {{"why", errors}}));
+                });
+            auto advice = std::make_shared<Advised>();
+            advice->rules = *rules;
+            post([this, advice, ended] {
+                m_document->setAdvice(advice);
+                ended();
+            });
+        },
+        failed);
+}
+
+} // namespace app

@@ -1,0 +1,330 @@
+#include "app/document/remote_advice.h"
+#include "app/services/remote_places.h"
+#include "app/timeline/timeline_canvas.h"
+#include "app/window/remote_dialog.h"
+#include "profiler/formats/format.h"
+#include "profiler/model/trace_builder.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QDialogButtonBox>
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <random>
+
+// A trace in another place: a command that runs another one with a home of its own.
+
+using app::RemotePlace;
+using app::RemoteTraceService;
+using State = RemoteTraceService::State;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+const QString kSample = QStringLiteral(SAMPLES "/launch_bound.sstrace");
+
+/// Another place with a home folder, and a link that can be cut.
+class Place {
+public:
+    Place()
+    {
+        QFile link(m_folder.filePath("link"));
+        // Each connection notes the process that serves the trace.
+        if (link.open(QIODevice::WriteOnly))
+            link.write("#!/bin/sh\nfor last; do :; done\ncase $last in\n*' serve '*)\n    [ -e \"" +
+                       m_folder.filePath("cut").toUtf8() +
+                       "\" ] && { echo 'no route' >&2; exit 255; }\n    echo $$ > \"" +
+                       m_folder.filePath("serving").toUtf8() + "\" ;;\nesac\nHOME=\"" + m_folder.path().toUtf8() +
+                       "\" XDG_CACHE_HOME= exec \"$@\"\n");
+        link.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    }
+    [[nodiscard]] RemotePlace place(const QString& path) const { return {true, m_folder.filePath("link"), path}; }
+    /// Ends the connection, and allows no other one until restore().
+    void cut() const
+    {
+        QFile(m_folder.filePath("cut")).open(QIODevice::WriteOnly);
+        QFile serving(m_folder.filePath("serving"));
+        QVERIFY(serving.open(QIODevice::ReadOnly));
+        QCOMPARE(::kill(serving.readAll().trimmed().toInt(), SIGKILL), 0);
+    }
+    void restore() const { QFile::remove(m_folder.filePath("cut")); }
+    [[nodiscard]] QString file(const QString& name) const { return m_folder.filePath(name); }
+
+private:
+    QTemporaryDir m_folder;
+};
+
+QString stripText(const app_test::App& shown)
+{
+    return shown.window.findChild<QLabel*>("remoteText")->text();
+}
+
+std::vector<std::string> idsIn(const std::vector<advisor::RuleAdvice>& rules, advisor::State state)
+{
+    std::vector<std::string> ids;
+    for (const advisor::RuleAdvice& rule : rules)
+        if (rule.advice.state == state)
+            ids.push_back(rule.id);
+    return ids;
+}
+
+} // namespace
+
+class RemoteTraceTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain()
+    {
+        folders = std::make_unique<app_test::OwnFolders>();
+        qputenv("STEPSCOPE_PROGRAMS", PROGRAMS);
+    }
+
+private slots:
+    void theTraceIsShownAndItsFindingsComeFromThere();
+    void analysedHereItIsTheSameAsAFile();
+    void onlyWhatIsLookedAtIsTransferred();
+    void anotherFormatIsConvertedThere();
+    void aLostConnectionCanBeRestored();
+    void whatCannotBeOpenedIsReported();
+    void theDialogCompletesHostsAndRemembersPlaces();
+    void hostsAreReadFromTheConfigurationOfSsh();
+    void adviceOfAnotherMachineIsNotTrusted();
+};
+
+void RemoteTraceTest::theTraceIsShownAndItsFindingsComeFromThere()
+{
+    const Place place;
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    remote.open(place.place(kSample));
+    QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
+    const auto file = profiler::formats::openTrace(kSample.toStdString());
+    const auto trace = shown.bench.document.trace();
+    QCOMPARE(trace->sliceCount(), (*file)->sliceCount());
+    QCOMPARE(shown.bench.document.title(), QStringLiteral("launch_bound.sstrace"));
+    QVERIFY(shown.window.findChild<QWidget*>("remoteStrip")->isVisible());
+    QTRY_VERIFY_WITH_TIMEOUT(shown.bench.document.advice(), 60'000);
+    QVERIFY(!shown.bench.document.analysed());
+    const auto own = advisor::advise(**file, nullptr);
+    for (const advisor::State state : {advisor::State::Fires, advisor::State::Silent, advisor::State::CannotTell})
+        QCOMPARE(idsIn(shown.bench.document.advice()->rules, state), idsIn(own, state));
+    QVERIFY(remote.fetched() > 0);
+    QVERIFY(remote.fetched() <= remote.size());
+    QCOMPARE(remote.size(), static_cast<quint64>(QFile(kSample).size()));
+    QVERIFY(stripText(shown).contains(" of "));
+    // Another trace ends the connection.
+    shown.bench.document.openTrace(kSample.toStdString());
+    QTRY_COMPARE(remote.state(), State::None);
+    QVERIFY(!shown.window.findChild<QWidget*>("remoteStrip")->isVisible());
+}
+
+void RemoteTraceTest::analysedHereItIsTheSameAsAFile()
+{
+    const Place place;
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    remote.open(place.place(kSample));
+    QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
+    shown.window.findChild<QPushButton*>("remoteAnalyse")->click();
+    QTRY_VERIFY_WITH_TIMEOUT(shown.bench.document.analysed(), 60'000);
+    const auto file = profiler::formats::openTrace(kSample.toStdString());
+    const auto facts = profiler::analysis::analyse(**file);
+    QCOMPARE(shown.bench.document.analysed()->facts.steps.size(), facts.steps.size());
+    QCOMPARE(shown.bench.document.trace()->unread().slices, 0U);
+    QVERIFY(remote.isAnalysedHere());
+}
+
+void RemoteTraceTest::onlyWhatIsLookedAtIsTransferred()
+{
+    // Random durations, so that the file is large.
+    constexpr int kSlices = 600'000;
+    std::mt19937_64 random(1);
+    profiler::TraceBuilder builder;
+    profiler::Track thread;
+    thread.name = "thread";
+    const auto track = builder.addTrack(thread);
+    std::int64_t time = 0;
+    for (int i = 0; i < kSlices; ++i) {
+        profiler::Slice slice;
+        slice.kind = profiler::ActivityKind::CpuOp;
+        slice.name = builder.intern("op" + std::to_string(random() % 100));
+        slice.begin = profiler::TraceTime(std::chrono::nanoseconds(time));
+        slice.duration = std::chrono::nanoseconds(1 + random() % 1'000'000);
+        time += slice.duration.count() + static_cast<std::int64_t>(random() % 1'000'000);
+        builder.add(track, slice);
+    }
+    const Place place;
+    const QString file = place.file("large.sstrace");
+    QVERIFY(profiler::formats::saveTrace(*builder.finish(), file.toStdString()));
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    remote.open(place.place(file));
+    QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!remote.isAdvising(), 60'000);
+    auto* canvas = shown.window.findChild<app::TimelineCanvas*>();
+    QTest::qWait(500);
+    const quint64 overview = remote.fetched();
+    qInfo("%llu of %llu bytes for the overview", overview, remote.size());
+    QVERIFY(overview < remote.size() / 2);
+    // A few slices in the middle: their block comes, and is drawn.
+    const auto trace = shown.bench.document.trace();
+    const auto middle = trace->range().begin + trace->range().duration() / 2;
+    canvas->showRange({middle, middle + std::chrono::milliseconds(20)});
+    QTRY_VERIFY_WITH_TIMEOUT(trace->at(track, 0, middle + std::chrono::milliseconds(10)) ||
+                                 trace->beginIn(track, {middle, middle + std::chrono::milliseconds(20)}, 10) > 0,
+                             30'000);
+    QTRY_VERIFY(remote.fetched() > overview); // counted ten times per second
+    QVERIFY(remote.fetched() < remote.size() * 3 / 4);
+    QTRY_COMPARE(trace->unread().slices, 0U); // nothing that is on screen is missing
+    qInfo("%llu bytes with a block in the middle", remote.fetched());
+}
+
+void RemoteTraceTest::anotherFormatIsConvertedThere()
+{
+    const Place place;
+    const QString json = place.file("t.json");
+    const auto file = profiler::formats::openTrace(kSample.toStdString());
+    QVERIFY(profiler::formats::saveTrace(**file, json.toStdString()));
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    remote.open(place.place(json));
+    QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
+    QVERIFY(remote.size() < static_cast<quint64>(QFile(json).size()));
+    const auto again = profiler::formats::openTrace(json.toStdString());
+    QCOMPARE(shown.bench.document.trace()->sliceCount(), (*again)->sliceCount());
+    QCOMPARE(QDir(place.file(".cache/stepscope/remote/traces")).entryList(QDir::Files).size(), 1);
+}
+
+void RemoteTraceTest::aLostConnectionCanBeRestored()
+{
+    const Place place;
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    remote.open(place.place(kSample));
+    QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
+    QTRY_VERIFY_WITH_TIMEOUT(!remote.isAdvising(), 60'000);
+    place.cut();
+    QTRY_COMPARE(remote.state(), State::Lost);
+    auto* reconnect = shown.window.findChild<QPushButton*>("remoteReconnect");
+    QVERIFY(reconnect->isVisible());
+    QVERIFY(!remote.whyLost().isEmpty());
+    // The link is still cut.
+    reconnect->click();
+    QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Lost, 30'000);
+    QVERIFY(remote.whyLost().contains("no route"));
+    place.restore();
+    reconnect->click();
+    QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 30'000);
+    QVERIFY(!reconnect->isVisible());
+    remote.analyseHere();
+    QTRY_VERIFY_WITH_TIMEOUT(shown.bench.document.analysed(), 60'000);
+    QCOMPARE(shown.bench.document.trace()->unread().slices, 0U);
+}
+
+void RemoteTraceTest::whatCannotBeOpenedIsReported()
+{
+    const Place place;
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    const QSignalSpy noticed(&shown.bench.notices, &app::Notices::noticed);
+    const auto lastNotice = [&] { return noticed.isEmpty() ? QString() : noticed.last().first().toString(); };
+    remote.open(place.place("/no/such/trace.sstrace"));
+    QTRY_VERIFY_WITH_TIMEOUT(!remote.isOpening(), 60'000);
+    QVERIFY(lastNotice().contains("/no/such/trace.sstrace"));
+    remote.open({false, "-oProxyCommand=true", "/x"});
+    QVERIFY(!remote.isOpening());
+    remote.open({true, "/no/such/command", "/x"});
+    QTRY_VERIFY(!remote.isOpening());
+    QVERIFY(lastNotice().contains("/no/such/command"));
+    QFile hangs(place.file("hangs"));
+    QVERIFY(hangs.open(QIODevice::WriteOnly));
+    hangs.write("#!/bin/sh\nexec sleep 60\n");
+    hangs.close();
+    hangs.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+    remote.open({true, hangs.fileName(), kSample});
+    QTest::qWait(200);
+    QVERIFY(remote.isOpening());
+    shown.window.findChild<QPushButton*>("cancelLoading")->click();
+    QVERIFY(!remote.isOpening());
+    QCOMPARE(remote.state(), State::None);
+}
+
+void RemoteTraceTest::theDialogCompletesHostsAndRemembersPlaces()
+{
+    const RemotePlace place{true, "docker exec -i trainer", "/data/a.sstrace"};
+    app::addRecentPlace({false, "gpu1", "/data/b.sstrace"});
+    app::addRecentPlace(place);
+    app::addRecentPlace(place);
+    QCOMPARE(app::recentPlaces().first(), place);
+    QCOMPARE(app::recentPlaces().count(place), 1);
+    app_test::App shown;
+    shown.window.findChild<QAction*>("openRemote")->trigger();
+    auto* dialog = shown.window.findChild<app::RemoteDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    auto* open = dialog->findChild<QDialogButtonBox*>()->button(QDialogButtonBox::Open);
+    QVERIFY(!open->isEnabled());
+    auto* recent = dialog->findChild<QComboBox*>("remoteRecent");
+    recent->setCurrentIndex(1);
+    emit recent->activated(1);
+    QCOMPARE(dialog->findChild<QComboBox*>("remoteHost")->currentText(), place.host);
+    QVERIFY(open->isEnabled());
+    QList<RemotePlace> chosen;
+    QObject::disconnect(dialog, &app::RemoteDialog::chosen, nullptr, nullptr);
+    QObject::connect(dialog, &app::RemoteDialog::chosen, dialog, [&](const RemotePlace& one) { chosen << one; });
+    open->click();
+    QCOMPARE(chosen, QList<RemotePlace>{place});
+}
+
+void RemoteTraceTest::hostsAreReadFromTheConfigurationOfSsh()
+{
+    QCOMPARE(app::hostsIn("Host gpu1 gpu2 *.lab !x # comment\n  HostName 10.0.0.1\nhost=\"login\"\nMatch host z\n"
+                          "HostKeyAlgorithms a\nHost -oProxyCommand=x\nHost gpu1\n"),
+             QStringList({"gpu1", "gpu2", "login"}));
+}
+
+void RemoteTraceTest::adviceOfAnotherMachineIsNotTrusted()
+{
+    const auto file = profiler::formats::openTrace(kSample.toStdString());
+    const profiler::Trace& trace = **file;
+    for (const char* text : {"", "[]", "{", R"({"advice": 3})", R"({"advice": {}})"})
+        QVERIFY(!app::remoteAdvice(text, trace));
+    const auto rules = app::remoteAdvice(
+        R"({"advice": [
+            {"id": "no.such.rule", "state": "fires"},
+            {"id": "loader.workers", "state": "fires", "title": "a\u001b[2Jb", "messages": {"reason": 4},
+             "toggle": {"key": "no.such.knob", "from": "1", "to": "2"},
+             "saving": {"unit": "us_per_step", "low": 9, "mid": 1, "high": 1},
+             "evidence": [{"track": "no such track", "begin_us": 0, "duration_us": 1},
+                          {"track": 7, "begin_us": -1e300, "duration_us": 1e300}],
+             "source": [{"file": "/etc/passwd", "line": -5, "end_line": -7}]},
+            {"id": "loader.workers", "state": "silent"}, 5, null]})",
+        trace);
+    QVERIFY(rules);
+    QCOMPARE(rules->size(), 1U);
+    const advisor::Advice& advice = rules->front().advice;
+    QCOMPARE(advice.title, std::string("a?[2Jb"));
+    QVERIFY(!advice.toggle);
+    QVERIFY(!advice.saving);
+    QVERIFY(advice.evidence.empty());
+    QVERIFY(advice.reason.empty());
+    QCOMPARE(advice.source.front().line, 0);
+    QCOMPARE(advice.source.front().endLine, 0);
+    const auto most = app::remoteAdvice(R"({"advice": [{"id": "loader.workers", "state": "fires", "title": ")" +
+                                            QByteArray(100'000, 'x') + R"("}]})",
+                                        trace);
+    QVERIFY(most && most->size() == 1);
+    QVERIFY(most->front().advice.title.size() <= 4000);
+}
+
+QTEST_MAIN(RemoteTraceTest)
+#include "remote_trace_test.moc"
