@@ -133,9 +133,10 @@ class Folder:
         self.environment = dict(
             os.environ, HOME=str(home), PATH=f"{place / 'bin'}:{BIN}:{PYTHON.parent}:{os.environ['PATH']}",
             XDG_CACHE_HOME=str(home / "cache"), TORCHELASTIC_ERROR_FILE="", OMP_NUM_THREADS="1")
-        git = ["git", "-c", "user.name=Reader", "-c", "user.email=reader@example.org"]
-        for arguments in (["init", "-q"], ["add", "train.py"], ["commit", "-q", "-m", "Train"]):
-            subprocess.run(git + arguments, cwd=self.path, check=True)
+        for arguments in (["init", "-q"], ["config", "user.name", "Reader"],
+                          ["config", "user.email", "reader@example.org"], ["add", "train.py"],
+                          ["commit", "-q", "-m", "Train"]):
+            subprocess.run(["git"] + arguments, cwd=self.path, check=True)
 
     def prepare(self, line):
         """Makes the inputs that a command names and no earlier command has made."""
