@@ -25,8 +25,8 @@ inline constexpr double kNormalQuantile = 1.959964;
 struct ShareInterval {
     double low = 0, mid = 0, high = 0; ///< mid: the share in the sample
 };
-/// The 95 % confidence interval of a share of which `seen` of `all` samples are known, where `all` > 0. Also valid for
-/// small samples. Source: Wilson's score interval (E. B. Wilson, JASA 22, 1927).
+/// 95 % confidence interval of a share, estimated from `seen` of `all` samples (`all` > 0). Also valid for small
+/// samples. Source: Wilson's score interval (E. B. Wilson, JASA 22, 1927).
 ShareInterval shareInterval(double seen, double all);
 
 // Means of batches of consecutive steps. Consecutive steps are correlated (clocks, caches, other programs), so

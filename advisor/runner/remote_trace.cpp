@@ -33,7 +33,7 @@ using profiler::Result;
 
 namespace {
 
-/// A block of a trace has some hundred KB: a few round trips at most, and little that nobody looks at.
+/// A block of a trace has a few hundred KB: it takes at most a few round trips, and little is fetched in vain.
 constexpr std::uint64_t kPiece = 256 << 10;
 static_assert(kPiece <= kMostFrameBytes);
 /// Requests that are on their way at a time: with 50 ms to the other machine, enough for 40 MB/s.

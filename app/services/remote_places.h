@@ -8,7 +8,7 @@ namespace app {
 
 /// A trace on another machine.
 struct RemotePlace {
-    bool isCommand = false; ///< `host` is a command that runs another one elsewhere: "docker exec -i NAME"
+    bool isCommand = false; ///< `host` is a prefix for the commands that run there: "docker exec -i NAME"
     QString host;           ///< as for ssh
     QString path;           ///< of the trace there
     /// "gpu1:/data/run.sstrace"

@@ -162,11 +162,10 @@ void RemoteTraceService::show(const RemotePlace& place, const Remote& remote,
     m_fetched = remote->fetched();
     m_isAnalysedHere = false;
     m_isShowing = true;
-    m_document->showRemote(
-        trace, place.text(),
-        tr("The trace is on %1, and only what you look at comes here. Choose Analyse here to transfer "
-           "all of it.")
-            .arg(place.host));
+    m_document->showRemote(trace, place.text(),
+                           tr("The trace is on %1, and only what you look at is transferred. Choose Analyse here to "
+                              "transfer all of it.")
+                               .arg(place.host));
     m_isShowing = false;
     addRecentPlace(place);
     m_look.start();

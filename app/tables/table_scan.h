@@ -51,7 +51,7 @@ inline void sortByKey(std::vector<std::uint32_t>& rows, const std::vector<std::i
         rows[i] = items[i].row;
 }
 
-/// Sorts row numbers by several keys, of which the first decides.
+/// Sorts row numbers by several keys; the first has priority.
 /// @param keysOf  the keys of a column, by row number; empty if stopped
 /// @return false if stopped
 inline bool sortRows(std::vector<std::uint32_t>& rows, const TableOrder& order,

@@ -143,6 +143,14 @@ int train(const TrainOptions& options, const Streams& streams);
 
 inline constexpr const char* kAlwaysOn = "always-on"; ///< a level of `record`, see recordAlwaysOn()
 
+/// The machine on which a command runs; this one if neither `host` nor `through` is set.
+struct RemotePlace {
+    std::optional<std::string> host;    ///< over ssh
+    std::optional<std::string> through; ///< the prefix of commands that run there: "docker exec -i NAME"
+    std::string folder;                 ///< working directory there; empty: that of the shell
+    [[nodiscard]] bool isRemote() const { return host || through; }
+};
+
 struct RecordOptions {
     std::filesystem::path trace; ///< empty: named after the program, in the working directory
     std::vector<std::string> command;
@@ -160,9 +168,7 @@ struct RecordOptions {
     std::string ranks;                    ///< "0,7,64-71": record only these ranks of a job; empty: all
     std::string maxSize;                  ///< "2GB": largest recording of a rank; empty: no limit
     double patience = 0;          ///< seconds without a step after which a process that trains is stopped; 0: any
-    std::string host;             ///< record on this machine, over ssh (remote_record.h); may be empty
-    std::string through;          ///< or in the place where this command runs another one: "docker exec -i NAME"
-    std::string hostFolder;       ///< working directory there; empty: the one of the shell
+    RemotePlace place;            ///< record there (remote_record.h)
     bool json = false;            ///< print to stderr, because the standard output belongs to the command
     std::filesystem::path report; ///< write the result as JSON to this file instead of stderr; may be empty
 };

@@ -361,34 +361,6 @@ void addProof(CLI::App& app, CommandLine& line)
         [&line] { line.run = [&line](const Streams& s) { return app::terminal::report(line.report, s); }; });
 }
 
-/// Where a command is recorded.
-void addPlace(CLI::App& record, RecordOptions& options)
-{
-    CLI::Option* host =
-        record
-            .add_option(
-                "--host", options.host,
-                "Run and record the command on this machine, over ssh: as ssh names it, with your keys, agent and "
-                "~/.ssh/config. The trace comes here at the end; Ctrl-C stops the command there")
-            ->type_name("HOST");
-    CLI::Option* through = record
-                               .add_option("--through", options.through,
-                                           "Like --host, but through a command that runs another command elsewhere: "
-                                           "'docker exec -i NAME', 'srun --jobid N', 'kubectl exec -i POD --'")
-                               ->type_name("COMMAND")
-                               ->excludes(host);
-    record
-        .add_option_function<std::string>(
-            "--host-folder",
-            [&options, host, through](const std::string& folder) {
-                if (host->count() == 0 && through->count() == 0)
-                    throw CLI::ValidationError("--host-folder requires --host or --through");
-                options.hostFolder = folder;
-            },
-            "Working directory there (default: that of the shell, usually the home folder)")
-        ->type_name("FOLDER");
-}
-
 void addRecorder(CLI::App& app, CommandLine& line)
 {
     CLI::App* record =
@@ -412,7 +384,9 @@ void addRecorder(CLI::App& app, CommandLine& line)
             "With --level always-on: after a step that is slower than the p99 of the last hour, record the next 5 "
             "steps in full, at most once in so many seconds")
         ->check(positive());
-    addPlace(*record, line.record);
+    addRemotePlace(*record, line.record.place,
+                   "Run and record the command on this machine, over ssh: as ssh names it, with your keys, agent and "
+                   "~/.ssh/config. The trace is fetched at the end; Ctrl-C stops the command there");
     CLI::Option* ops =
         record->add_flag("--ops", line.record.operators,
                          "Also record PyTorch operators in Python; small operators become noticeably slower");
@@ -587,7 +561,7 @@ int main(int argc, char** argv)
     addRecorder(app, line);
     addWatch(app, line);
     addInstallation(app, line);
-    addRemotePlace(app, line.place);
+    addRemoteReaders(app, line.place);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& wrong) { // CLI11 uses exceptions for --help, too
@@ -596,8 +570,8 @@ int main(int argc, char** argv)
         std::cerr << textOf(wrong, app, {argv + 1, argv + argc}) << " (stepscope-cli --help)\n";
         return kWrongUsage;
     }
-    if (line.place.isElsewhere())
-        line.run = [&](const Streams& s) { return runElsewhere(*app.get_subcommands().front(), line.place, s); };
+    if (line.place.isRemote())
+        line.run = [&](const Streams& s) { return runRemotely(*app.get_subcommands().front(), line.place, s); };
     try {
         return statusOnceWritten(line.run({std::cout, std::cerr}));
     } catch (const std::bad_alloc&) {

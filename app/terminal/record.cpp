@@ -664,7 +664,7 @@ RecordReport recorded(const RecordOptions& options, bool isNamed)
 
 int record(const RecordOptions& wanted, const Streams& streams)
 {
-    if (!wanted.host.empty() || !wanted.through.empty())
+    if (wanted.place.isRemote())
         return recordRemotely(wanted, streams);
     if (wanted.level == kAlwaysOn)
         return recordAlwaysOn(wanted, streams);

@@ -28,7 +28,7 @@ namespace runner = advisor::runner;
 using profiler::Error;
 using runner::RemoteHost;
 
-/// A command that can run elsewhere.
+/// A command that can run on another machine.
 struct Reader {
     std::string_view name;
     std::string_view written; ///< the option with the file that it writes; empty: it prints its answer
@@ -134,37 +134,42 @@ std::string withNameHere(std::string text, const runner::RemoteRequest& request)
 
 } // namespace
 
-void addRemotePlace(CLI::App& app, RemotePlace& place)
+void addRemotePlace(CLI::App& command, RemotePlace& place, const std::string& hostHelp)
 {
-    for (const Reader& reader : kReaders) {
-        CLI::App* command = app.get_subcommand(std::string(reader.name));
-        CLI::Option* host =
-            command
-                ->add_option(kHost, place.host,
-                             "Run the command on this machine, over ssh, next to the traces that it reads: as ssh "
-                             "names it, with your keys, agent and ~/.ssh/config. Only the answer comes here")
-                ->type_name("HOST");
-        CLI::Option* through =
-            command
-                ->add_option(kThrough, place.through,
-                             "Like --host, but through a command that runs another command elsewhere: "
-                             "'docker exec -i NAME', 'srun --jobid N', 'kubectl exec -i POD --'")
-                ->type_name("COMMAND")
-                ->excludes(host);
+    CLI::Option* host = command.add_option(kHost, place.host, hostHelp)->type_name("HOST");
+    CLI::Option* through =
         command
-            ->add_option_function<std::string>(
-                kFolder,
-                [&place, host, through](const std::string& folder) {
-                    if (host->count() == 0 && through->count() == 0)
-                        throw CLI::ValidationError("--host-folder requires --host or --through");
-                    place.folder = folder;
-                },
-                "Working directory there, for relative paths (default: that of the shell, usually the home folder)")
-            ->type_name("FOLDER");
-    }
+            .add_option(kThrough, place.through,
+                        "Like --host, but with a prefix for the commands that run there: 'docker exec -i NAME', "
+                        "'srun --jobid N', 'kubectl exec -i POD --'")
+            ->type_name("PREFIX")
+            ->excludes(host);
+    command
+        .add_option_function<std::string>(
+            kFolder,
+            [&place, host, through](const std::string& folder) {
+                if (host->count() == 0 && through->count() == 0)
+                    throw CLI::ValidationError("--host-folder requires --host or --through");
+                place.folder = folder;
+            },
+            "Working directory there (default: that of the shell, usually the home folder)")
+        ->type_name("FOLDER");
 }
 
-int runElsewhere(const CLI::App& command, const RemotePlace& place, const Streams& streams)
+void addRemoteReaders(CLI::App& app, RemotePlace& place)
+{
+    for (const Reader& reader : kReaders)
+        addRemotePlace(*app.get_subcommand(std::string(reader.name)), place,
+                       "Run the command on this machine, over ssh, next to the traces that it reads: as ssh names it, "
+                       "with your keys, agent and ~/.ssh/config. Only the answer is sent back");
+}
+
+profiler::Result<RemoteHost> hostOf(const RemotePlace& place)
+{
+    return place.host ? RemoteHost::overSsh(*place.host) : RemoteHost::through(place.through.value_or(""));
+}
+
+int runRemotely(const CLI::App& command, const RemotePlace& place, const Streams& streams)
 {
     const std::string prefix = "stepscope-cli " + command.get_name() + ": ";
     const auto failed = [&](const Error& error, int status = kBadInput) {
@@ -172,7 +177,7 @@ int runElsewhere(const CLI::App& command, const RemotePlace& place, const Stream
         return error.code == Error::Code::Cancelled ? kInterrupted : status;
     };
     catchInterrupts();
-    auto host = place.host ? RemoteHost::overSsh(*place.host) : RemoteHost::through(place.through.value_or(""));
+    auto host = hostOf(place);
     if (!host)
         return failed(host.error(), kWrongUsage);
     runner::RemoteRequest request = requestOf(command);

@@ -1,31 +1,31 @@
 #pragma once
 
+#include "advisor/runner/remote_host.h"
 #include "app/terminal/commands.h"
+#include "profiler/model/result.h"
 
-#include <optional>
 #include <string>
 
 namespace CLI {
 class App;
 }
 
-/// Commands that read traces on another machine: the uploaded stepscope-cli runs there, and only its answer comes here.
+/// Commands that read traces on another machine: the uploaded stepscope-cli runs there and sends back only its answer.
 namespace app::terminal {
 
-/// Where a command runs.
-struct RemotePlace {
-    std::optional<std::string> host;    ///< this machine, over ssh
-    std::optional<std::string> through; ///< or the place where this command runs another one: "docker exec -i NAME"
-    std::string folder;                 ///< working directory there; empty: that of the shell
-    [[nodiscard]] bool isElsewhere() const { return host || through; }
-};
+/// Adds --host, --through and --host-folder to a command.
+/// @param place  must outlive the command
+/// @param hostHelp  help text of --host
+void addRemotePlace(CLI::App& command, RemotePlace& place, const std::string& hostHelp);
+/// Adds them to all commands that read traces.
+/// @param app  has these commands
+void addRemoteReaders(CLI::App& app, RemotePlace& place);
 
-/// Adds --host, --through and --host-folder to the commands that read traces.
-/// @param app  has these commands; `place` must outlive it
-void addRemotePlace(CLI::App& app, RemotePlace& place);
+/// How to reach the place; fails if it names no host and no command.
+profiler::Result<advisor::runner::RemoteHost> hostOf(const RemotePlace& place);
 
-/// Runs the command that was parsed in the other place, with the same options. Files that it reads are there; the file
-/// that it writes comes here. @return its exit status
-int runElsewhere(const CLI::App& command, const RemotePlace& place, const Streams& streams);
+/// Runs the command that was parsed on the remote machine, with the same options. Files that it reads are there; the
+/// file that it writes is fetched. @return its exit status
+int runRemotely(const CLI::App& command, const RemotePlace& place, const Streams& streams);
 
 } // namespace app::terminal

@@ -11,6 +11,7 @@
 #include "app/terminal/commands.h"
 #include "app/terminal/interrupt.h"
 #include "app/terminal/output.h"
+#include "app/terminal/remote_command.h"
 #include "app/terminal/remote_serve.h"
 #include "profiler/model/number_text.h"
 #include "profiler/os/files.h"
@@ -58,7 +59,7 @@ public:
         constexpr std::uint64_t kForTraces = 64 << 20;
         const auto program = runner::setUpRemoteProgram(
             m_host,
-            {.folder = m_options.hostFolder,
+            {.folder = m_options.place.folder,
              .environment = m_options.environment,
              .command = m_options.command.front(),
              .freeBytes = kForTraces},
@@ -163,7 +164,8 @@ std::string Remote::startScript() const
             add(name, *text);
     words.emplace_back("--");
     words.insert(words.end(), m_options.command.begin(), m_options.command.end());
-    const std::string folder = m_options.hostFolder.empty() ? "" : "cd -- " + shellWord(m_options.hostFolder) + " && ";
+    const std::string folder =
+        m_options.place.folder.empty() ? "" : "cd -- " + shellWord(m_options.place.folder) + " && ";
     const std::string job = shellWord(m_job);
     // A session of its own: the end of the connection does not end it. Some containers have no setsid.
     return "own=$(command -v setsid); " + folder + "mkdir -p " + shellWord(m_job + "/" + kTrace) + " && : > " +
@@ -404,7 +406,7 @@ int recordRemotely(const RecordOptions& options, const Streams& streams)
 {
     constexpr const char* kName = "stepscope-cli record: ";
     catchInterrupts();
-    auto host = options.through.empty() ? RemoteHost::overSsh(options.host) : RemoteHost::through(options.through);
+    auto host = hostOf(options.place);
     if (!host) {
         streams.err << kName << host.error().message() << '\n';
         return kWrongUsage;

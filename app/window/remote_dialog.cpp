@@ -28,7 +28,7 @@ RemoteDialog::RemoteDialog(QWidget* parent)
     m_kind->setObjectName("remoteKind");
     m_host->setObjectName("remoteHost");
     m_path->setObjectName("remotePath");
-    m_kind->addItems({tr("Host, over ssh"), tr("Command in front")});
+    m_kind->addItems({tr("ssh"), tr("Command prefix")});
     m_host->setEditable(true);
     m_host->setMinimumContentsLength(40);
     m_host->completer()->setCompletionMode(QCompleter::PopupCompletion);
@@ -47,8 +47,8 @@ RemoteDialog::RemoteDialog(QWidget* parent)
     auto* form = new QFormLayout;
     form->addRow(tr("Recent"), m_recent);
     form->addRow(tr("Connect through"), m_kind);
-    form->addRow(tr("Machine"), m_host);
-    form->addRow(tr("Trace there"), m_path);
+    form->addRow(tr("Host or prefix"), m_host);
+    form->addRow(tr("Path of the trace"), m_path);
     form->setRowVisible(m_recent, !recent.isEmpty());
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(form);

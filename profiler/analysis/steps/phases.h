@@ -69,7 +69,7 @@ bool isOldNode(std::string_view name);
 /// The times in which the steps' thread was in phases without marks, in a trace with backward passes. PyTorch's
 /// profiler marks the loader, the optimizer and autograd's nodes; the other phases follow from these.
 struct InferredPhases {
-    /// From the first to the last operator of which a backward pass computes gradients: autograd gives a node the
+    /// From the first to the last operator for which a backward pass computes gradients: autograd gives a node the
     /// sequence number of its operator. If numbers were not recorded: from the first to the last operator of a step
     /// before its first node.
     Intervals forward;

@@ -77,7 +77,7 @@ struct OpBegin {
 /// (trainer/hooks/python_ops.cpp, which calls these through C functions). Operators nest with NVTX ranges on their
 /// thread's track. Thread-safe.
 void beginOp(const OpBegin& op);
-/// Ends the operator with that owner, on whichever thread it started.
+/// Ends the operator of this owner; another thread may have started it.
 void endOp(const void* owner);
 
 } // namespace profiler::capture::injection

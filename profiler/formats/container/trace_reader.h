@@ -64,8 +64,8 @@ private:
 /// not a Stepscope trace, if a newer version wrote it, or if the names and tracks of a sealed file are damaged.
 Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path, const ReadOptions& options = {});
 
-/// Reads a sealed trace file that may be elsewhere: opening it reads its names, tracks and overview, and everything
-/// else is read on demand. Fails as readTrace(), and if the file is not sealed.
+/// Reads a sealed trace file whose bytes may come from another machine: its names, tracks and overview at once, and
+/// everything else on demand. Fails as readTrace(), and if the file is not sealed.
 Result<std::shared_ptr<const Trace>> readSealedOnDemand(InputFile file, const std::stop_token& stop);
 
 } // namespace profiler::container
