@@ -75,7 +75,9 @@ function(stepscope_together variable)
   set(${variable} ${alone} ${others} ${together} ${written} PARENT_SCOPE)
 endfunction()
 
-# A static library of the project, with its warnings and the root as include path. HEADERS: headers to precompile for all of its files.
+option(STEPSCOPE_SHARED "Link the project's own libraries dynamically: the programs of the tests are built sooner and take less disk" OFF)
+
+# A library of the project, with its warnings and the root as include path. HEADERS: headers to precompile for all of its files.
 # Only third-party headers: the compiler cache may return a precompiled header of another clone, in which the project's headers have
 # other timestamps, so #pragma once no longer recognizes them.
 # APART: never group its files, because small programs link individual objects of it.
@@ -85,7 +87,13 @@ function(stepscope_library name)
   if(NOT arg_APART)
     stepscope_together(sources OUT ${name} FILES ${sources})
   endif()
-  add_library(${name} STATIC ${sources})
+  if(STEPSCOPE_SHARED)
+    add_library(${name} SHARED ${sources})
+    # Objects that are compiled in the same way as those of a static library come from the compiler cache.
+    set_target_properties(${name} PROPERTIES DEFINE_SYMBOL "")
+  else()
+    add_library(${name} STATIC ${sources})
+  endif()
   if(arg_HEADERS)
     target_precompile_headers(${name} PRIVATE "${arg_HEADERS}")
   endif()
