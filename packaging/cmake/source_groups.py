@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sorts a room's sources into groups that are each compiled as one file, and writes these files.
+"""Sorts the sources of a library into groups that are each compiled as one file, and writes these files.
 
 source_groups.py ROOTS OUT HEADER FILE…: prints the files that are in a group and then the files written, OUT_0.cpp
 and so on, as a CMake list.

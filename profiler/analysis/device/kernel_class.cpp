@@ -73,11 +73,12 @@ NameParts splitMangled(std::string_view name)
     return parts.head.empty() || !ends ? NameParts{std::string(name), {}} : parts;
 }
 
-/// @param name  in lower case
-NameParts split(std::string name)
+/// @param lowerCase  the name, in lower case
+NameParts split(std::string_view lowerCase)
 {
-    if (name.starts_with("_z"))
-        return splitMangled(name);
+    if (lowerCase.starts_with("_z"))
+        return splitMangled(lowerCase);
+    std::string name(lowerCase);
     removeAll(name, "(anonymous namespace)::");
     removeAll(name, "<unnamed>::");
     NameParts parts;
@@ -317,7 +318,7 @@ KernelClass classOf(std::string_view kernelName)
         lower.erase(0, 5);
     if (const auto generated = inductorClass(lower))
         return *generated;
-    const NameParts name = split(std::move(lower));
+    const NameParts name = split(lower);
     if (isWrapper(name.head))
         return wrappedClass(name);
     const KernelClass found = classOfHead(name.head);
