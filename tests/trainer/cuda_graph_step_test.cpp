@@ -25,7 +25,7 @@ private:
     torch::nn::Linear m_layer;
 };
 
-// Up to the driver's edge: what would be recorded on a GPU is kept, and run again.
+// Up to the driver boundary: operations that a GPU would capture are kept and run again.
 class KeptWork final : public CudaGraph {
 public:
     explicit KeptWork(int& recorded) : m_recorded(recorded) {}
