@@ -63,7 +63,7 @@ bool feed(os::Descriptor& to, std::string_view& rest)
 Result<RemoteHost> RemoteHost::overSsh(const std::string& name)
 {
     if (name.empty() || name.front() == '-' || name.find_first_of(" \t\n'\"\\$`;&|<>()") != std::string::npos)
-        return profiler::fail<"remote.name", "this is no name of a host">(
+        return profiler::fail<"remote.name", "this is not a host name">(
             Error::Code::Invalid, name, "use HOST, USER@HOST, or a name in ~/.ssh/config");
     RemoteHost host;
     host.m_name = name;
