@@ -2,9 +2,12 @@
 
 #include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QRegularExpression>
+#include <QSet>
 #include <QSettings>
 #include <QVariant>
+#include <utility>
 
 namespace app {
 
@@ -13,34 +16,113 @@ namespace {
 constexpr auto kRecentKey = "remote/recent";
 constexpr int kMostRecent = 10;
 constexpr qint64 kLargestConfiguration = 1 << 20;
+constexpr int kMostDepth = 16; ///< of included files, as in OpenSSH's readconf.c
+constexpr int kMostFiles = 1000;
+
+bool isPattern(const QString& part)
+{
+    return part.contains('*') || part.contains('?') || part.contains('[');
+}
+
+/// The files that a pattern of glob(7) names, in the order of their names.
+/// @param pattern  an absolute path
+QStringList filesOf(const QString& pattern)
+{
+    QStringList found{QStringLiteral("/")};
+    for (const QString& part : pattern.split('/', Qt::SkipEmptyParts)) {
+        QStringList next;
+        for (const QString& folder : std::as_const(found)) {
+            const QDir in(folder);
+            if (!isPattern(part)) {
+                next << in.filePath(part);
+                continue;
+            }
+            QDir::Filters kinds = QDir::AllEntries | QDir::NoDotAndDotDot | QDir::CaseSensitive;
+            if (part.startsWith('.'))
+                kinds |= QDir::Hidden;
+            for (const QString& name : in.entryList({part}, kinds, QDir::Name))
+                next << in.filePath(name);
+        }
+        found = next.mid(0, kMostFiles);
+    }
+    return found;
+}
+
+/// The arguments of a line: words, or texts in double quotes. A comment ends them.
+QStringList argumentsOf(const QString& text)
+{
+    static const QRegularExpression kArgument(QStringLiteral(R"x("([^"]*)"|([^\s"]+))x"));
+    QStringList arguments;
+    for (auto found = kArgument.globalMatch(text); found.hasNext();) {
+        const auto one = found.next();
+        if (one.captured(2).startsWith('#'))
+            break;
+        arguments << (one.hasCaptured(2) ? one.captured(2) : one.captured(1));
+    }
+    return arguments;
+}
+
+/// Collects the hosts of a configuration and of the files that it includes.
+class Hosts {
+public:
+    explicit Hosts(QString folder) : m_folder(std::move(folder)) {}
+
+    void read(const QString& path, int depth)
+    {
+        const QFileInfo info(path);
+        QFile file(path);
+        if (m_read.size() >= kMostFiles || !info.isFile() || info.size() > kLargestConfiguration ||
+            m_read.contains(info.canonicalFilePath()) || !file.open(QIODevice::ReadOnly))
+            return;
+        m_read << info.canonicalFilePath();
+        static const QRegularExpression kLine(QStringLiteral(R"(^\s*(Host|Include)(?:\s*=\s*|\s+)(.+)$)"),
+                                              QRegularExpression::CaseInsensitiveOption);
+        for (const QString& line : QString::fromUtf8(file.readAll()).split('\n')) {
+            const auto found = kLine.match(line);
+            if (!found.hasMatch())
+                continue;
+            const bool isHost = found.captured(1).compare(QStringLiteral("host"), Qt::CaseInsensitive) == 0;
+            for (const QString& argument : argumentsOf(found.captured(2)))
+                if (isHost)
+                    add(argument);
+                else if (depth < kMostDepth)
+                    include(argument, depth + 1);
+        }
+    }
+    [[nodiscard]] const QStringList& names() const { return m_names; }
+
+private:
+    void add(const QString& name)
+    {
+        if (!isPattern(name) && !name.contains('!') && !name.startsWith('-') && !m_names.contains(name))
+            m_names << name;
+    }
+    void include(const QString& pattern, int depth)
+    {
+        const QString path = pattern.startsWith(QStringLiteral("~/")) ? QDir::home().filePath(pattern.mid(2))
+                                                                      : QDir(m_folder).absoluteFilePath(pattern);
+        for (const QString& file : filesOf(path))
+            read(file, depth);
+    }
+
+    QString m_folder;
+    QStringList m_names;
+    QSet<QString> m_read; ///< canonical paths
+};
 
 } // namespace
 
-QStringList hostsIn(const QString& configuration)
+QStringList hostsIn(const QString& configuration, const QString& folder)
 {
-    static const QRegularExpression kLine(QStringLiteral(R"(^\s*Host(?:\s+|\s*=\s*)(.+)$)"),
-                                          QRegularExpression::CaseInsensitiveOption);
-    static const QRegularExpression kBlanks(QStringLiteral(R"(\s+)"));
-    QStringList hosts;
-    for (const QString& line : configuration.split('\n'))
-        if (const auto found = kLine.match(line); found.hasMatch())
-            for (QString name : found.captured(1).split(kBlanks, Qt::SkipEmptyParts)) {
-                name.remove('"');
-                if (name.startsWith('#'))
-                    break;
-                if (!name.contains('*') && !name.contains('?') && !name.contains('!') && !name.startsWith('-'))
-                    hosts << name;
-            }
-    hosts.removeDuplicates();
-    return hosts;
+    Hosts hosts(folder);
+    hosts.read(configuration, 0);
+    return hosts.names();
 }
 
 QStringList knownHosts()
 {
-    QFile file(QDir::home().filePath(QStringLiteral(".ssh/config")));
-    if (file.size() > kLargestConfiguration || !file.open(QIODevice::ReadOnly))
-        return {};
-    return hostsIn(QString::fromUtf8(file.readAll()));
+    const QDir folder(QDir::home().filePath(QStringLiteral(".ssh")));
+    return hostsIn(folder.filePath(QStringLiteral("config")), folder.path());
 }
 
 QList<RemotePlace> recentPlaces()

@@ -16,9 +16,10 @@ struct RemotePlace {
     friend bool operator==(const RemotePlace&, const RemotePlace&) = default;
 };
 
-/// The names in the Host lines of OpenSSH's configuration, without patterns; see ssh_config(5). Files that it includes
-/// are not read.
-QStringList hostsIn(const QString& configuration);
+/// The names in the Host lines of a configuration of OpenSSH and of the files that it includes, without patterns; see
+/// ssh_config(5). Each file counts once, and files that cannot be read do not count.
+/// @param folder  that of relative names in Include lines: ~/.ssh
+QStringList hostsIn(const QString& configuration, const QString& folder);
 /// Those of ~/.ssh/config.
 QStringList knownHosts();
 

@@ -15,6 +15,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -287,9 +288,37 @@ void RemoteTraceTest::theDialogCompletesHostsAndRemembersPlaces()
 
 void RemoteTraceTest::hostsAreReadFromTheConfigurationOfSsh()
 {
-    QCOMPARE(app::hostsIn("Host gpu1 gpu2 *.lab !x # comment\n  HostName 10.0.0.1\nhost=\"login\"\nMatch host z\n"
-                          "HostKeyAlgorithms a\nHost -oProxyCommand=x\nHost gpu1\n"),
-             QStringList({"gpu1", "gpu2", "login"}));
+    const QTemporaryDir folder;
+    const auto write = [&](const QString& name, const QByteArray& text) {
+        QDir(folder.path()).mkpath(QFileInfo(name).path());
+        QFile file(folder.filePath(name));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(text);
+    };
+    const auto hosts = [&] { return app::hostsIn(folder.filePath("config"), folder.path()); };
+    QCOMPARE(hosts(), QStringList());
+    write("config", "Host gpu1 gpu2 *.lab !x # comment\n  HostName 10.0.0.1\nhost=\"login\"\nMatch host z\n"
+                    "HostKeyAlgorithms a\nHost -oProxyCommand=x\nHost gpu1\n");
+    QCOMPARE(hosts(), QStringList({"gpu1", "gpu2", "login"}));
+    // Included files: relative, absolute, quoted, patterns in folders, several in a line; and in the order of the
+    // lines.
+    write("config", "Include conf.d/*.conf \"with blank/a b\"\nHost last\nInclude " + folder.filePath("abs").toUtf8() +
+                        " no/such/file # conf.d/none\ninclude=lab*/hosts\n");
+    write("conf.d/2.conf", "Host two\n");
+    write("conf.d/1.conf", "Host one\n");
+    write("conf.d/none", "Host none\n");
+    write("conf.d/.3.conf", "Host hidden\n");
+    write("with blank/a b", "Host blank\n");
+    write("abs", "Host absolute\nInclude config\n"); // a circle
+    write("lab1/hosts", "Host lab\n");
+    QCOMPARE(hosts(), QStringList({"one", "two", "blank", "last", "absolute", "lab"}));
+    // OpenSSH follows 16 levels.
+    write("config", "Include level1\n");
+    for (int level = 1; level <= 17; ++level)
+        write("level" + QString::number(level),
+              "Host h" + QByteArray::number(level) + "\nInclude level" + QByteArray::number(level + 1) + "\n");
+    QCOMPARE(hosts().size(), 16);
+    QCOMPARE(hosts().last(), QString("h16"));
 }
 
 void RemoteTraceTest::adviceOfAnotherMachineIsNotTrusted()
