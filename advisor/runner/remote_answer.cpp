@@ -43,8 +43,8 @@ constexpr std::string_view kReportHead =
 /// The file that comes with an answer.
 class IncomingResult {
 public:
-    IncomingResult(const fs::path& path, const std::function<void(double)>& received)
-        : m_path(path), m_received(received)
+    explicit IncomingResult(const RemoteRequest& request)
+        : m_path(request.result), m_received(request.received), m_most(request.mostResult)
     {
     }
 
@@ -52,7 +52,8 @@ public:
     {
         const auto file = remoteFileOf(payload);
         const fs::path expected = fs::path(remote_job::kTrace) / kResult;
-        if (m_path.empty() || m_file || m_isWhole || !file || !file->name.string().starts_with(expected.string()))
+        if (m_path.empty() || m_file || m_isWhole || !file || !file->name.string().starts_with(expected.string()) ||
+            file->bytes > m_most)
             return refused();
         std::error_code failed;
         const fs::path parent = fs::absolute(m_path, failed).parent_path();
@@ -109,6 +110,7 @@ private:
 
     const fs::path& m_path;
     const std::function<void(double)>& m_received;
+    std::uint64_t m_most;
     std::optional<os::ReplacementFile> m_file;
     std::string m_head;
     std::uint64_t m_bytes = 0, m_left = 0;
@@ -137,8 +139,9 @@ Result<int> askRemote(const RemoteHost& host, const RemoteProgram& program, cons
     words.insert(words.begin(), {program.program, "remote", "--action", "answer", "--job", job, "--"});
     const std::string folder = request.folder.empty() ? "" : "cd -- " + shellWord(request.folder) + " && ";
     HarmlessText output, errors;
-    IncomingResult result(request.result, request.received);
+    IncomingResult result(request);
     std::uint64_t text = 0;
+    auto counted = Clock::now(); // `text` begins here
     std::optional<int> status;
     const auto take = [&](RemoteFrame type, std::string_view payload) -> Result<void> {
         if (status)
@@ -146,6 +149,10 @@ Result<int> askRemote(const RemoteHost& host, const RemoteProgram& program, cons
         switch (type) {
         case RemoteFrame::Output:
         case RemoteFrame::Errors:
+            if (request.isEndless && Clock::now() - counted >= std::chrono::seconds(1)) {
+                counted = Clock::now();
+                text = 0;
+            }
             text += payload.size();
             if (text > request.mostText)
                 return fail<"remote.long_answer", "the answer of the other machine is longer than {most}">(

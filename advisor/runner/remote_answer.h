@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,8 @@ struct RemoteRequest {
     std::filesystem::path result;     ///< file that the command writes, and that comes here; empty: none
     std::size_t resultWord = 0;       ///< the one of `words` that ends with kRemoteResult, which becomes its path there
     std::uint64_t mostText = 1 << 28; ///< bytes of output
+    bool isEndless = false;           ///< the command runs until it is cancelled; `mostText` is per second
+    std::uint64_t mostResult = std::numeric_limits<std::uint64_t>::max(); ///< bytes of the file
     /// Called with text that cannot control a terminal.
     std::function<void(std::string_view)> output, errors;
     std::function<void(double)> received; ///< share of the file, [0, 1]; may be empty

@@ -27,7 +27,7 @@ bool isHarmlessPart(std::string_view part)
 
 bool isKnown(char type)
 {
-    return std::string_view("OESFDZPIX").find(type) != std::string_view::npos;
+    return std::string_view("OESFDZPIJX").find(type) != std::string_view::npos;
 }
 
 } // namespace

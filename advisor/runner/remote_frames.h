@@ -22,6 +22,7 @@ enum class RemoteFrame : char {
     Done = 'Z',     ///< no more files
     Progress = 'P', ///< of a conversion: its share in decimal, [0, 1]
     Opened = 'I',   ///< a trace is open: the bytes of its sealed file in decimal, a blank, and a name of its contents
+    Ranks = 'J',    ///< the path is not a trace but a folder or a pattern: the ranks of a job
     Failed = 'X',   ///< a trace cannot be opened: the message
 };
 

@@ -80,7 +80,7 @@ std::optional<Opened> openedOf(std::string_view payload)
 } // namespace
 
 struct RemoteTrace::Connection {
-    explicit Connection(RemoteHost there) : host(std::move(there)) {}
+    explicit Connection(std::shared_ptr<const RemoteHost> there) : host(std::move(there)) {}
 
     Result<Opened> connect(const Opening& opening);
     void start()
@@ -92,7 +92,7 @@ struct RemoteTrace::Connection {
     [[nodiscard]] Error lost() const
     {
         return profiler::makeError<"remote.trace_lost", "the connection to the trace was lost">(
-            Error::Code::Unavailable, host.name(), "connect again");
+            Error::Code::Unavailable, host->name(), "connect again");
     }
     Result<void> take(RemoteFrame type, std::string_view payload);
     Result<void> request();
@@ -102,7 +102,7 @@ struct RemoteTrace::Connection {
     }
     void want(std::uint64_t piece);
 
-    RemoteHost host;
+    std::shared_ptr<const RemoteHost> host;
     std::string path;
     RemoteProgram program;
     Opened opened;
@@ -130,7 +130,7 @@ struct RemoteTrace::Connection {
 Result<Opened> RemoteTrace::Connection::connect(const Opening& opening)
 {
     const auto set = setUpRemoteProgram(
-        host, {.folder = {}, .environment = {}, .command = {}},
+        *host, {.folder = {}, .environment = {}, .command = {}},
         [&](std::uint64_t bytes) {
             if (opening.uploading)
                 opening.uploading(bytes);
@@ -139,8 +139,8 @@ Result<Opened> RemoteTrace::Connection::connect(const Opening& opening)
     if (!set)
         return tl::unexpected(set.error());
     program = *set;
-    auto started = host.start("exec " + commandLine({program.program, "remote", "--action", "serve", "--job",
-                                                     program.root + "/traces", "--", path}));
+    auto started = host->start("exec " + commandLine({program.program, "remote", "--action", "serve", "--job",
+                                                      program.root + "/traces", "--", path}));
     if (!started)
         return tl::unexpected(started.error());
     link = std::move(*started);
@@ -155,7 +155,10 @@ Result<Opened> RemoteTrace::Connection::connect(const Opening& opening)
         }
         if (type == RemoteFrame::Failed)
             return fail<"remote.trace", "the trace cannot be opened there: {why}">(
-                Error::Code::NotFound, host.name(), {}, {{"why", harmlessText(payload)}});
+                Error::Code::NotFound, host->name(), {}, {{"why", harmlessText(payload)}});
+        if (type == RemoteFrame::Ranks && !found)
+            return fail<"remote.ranks", "the path is a folder or a pattern, not a trace">(
+                Error::Code::Unsupported, host->name() + ":" + path, "open it as a job");
         double share = 0;
         if (type != RemoteFrame::Progress || found ||
             std::from_chars(payload.data(), payload.data() + payload.size(), share).ec != std::errc())
@@ -179,16 +182,16 @@ Result<Opened> RemoteTrace::Connection::connect(const Opening& opening)
             wrong = added.error();
         else if (!opening.goesOn())
             wrong = profiler::makeError<"remote.open_cancelled", "opening the trace was cancelled">(
-                Error::Code::Cancelled, host.name());
+                Error::Code::Cancelled, host->name());
         else if (!found && Clock::now() - heard > kMostSilence)
             wrong = profiler::makeError<"remote.silent", "the other machine does not answer">(
-                Error::Code::Unavailable, host.name(), "check the connection, and try again");
+                Error::Code::Unavailable, host->name(), "check the connection, and try again");
     }
     if (found)
         return *found;
     RemoteHost::Ran ran{.end = {}, .errors = errors};
     end(link);
-    return tl::unexpected(wrong ? *wrong : unreachable(host, ran));
+    return tl::unexpected(wrong ? *wrong : unreachable(*host, ran));
 }
 
 /// @note call with the mutex
@@ -204,7 +207,7 @@ Result<void> RemoteTrace::Connection::take(RemoteFrame type, std::string_view pa
 {
     if (type == RemoteFrame::Failed)
         return fail<"remote.trace_failed", "the trace can no longer be read there: {why}">(
-            Error::Code::Io, host.name(), "open it again", {{"why", harmlessText(payload)}});
+            Error::Code::Io, host->name(), "open it again", {{"why", harmlessText(payload)}});
     std::uint64_t piece = 0;
     {
         const std::lock_guard lock(mutex);
@@ -305,7 +308,8 @@ RemoteTrace::~RemoteTrace()
     m->thread = {}; // waits
 }
 
-Result<std::shared_ptr<RemoteTrace>> RemoteTrace::open(RemoteHost host, const std::string& path, const Opening& opening)
+Result<std::shared_ptr<RemoteTrace>> RemoteTrace::open(std::shared_ptr<const RemoteHost> host, const std::string& path,
+                                                       const Opening& opening)
 {
     // A client that ends must not end this program. Children get the default back.
     std::signal(SIGPIPE, SIG_IGN);
@@ -343,7 +347,7 @@ Result<void> RemoteTrace::reconnect(const Opening& opening)
     if (opened->bytes != m->opened.bytes || opened->name != m->opened.name) {
         end(m->link);
         return fail<"remote.trace_changed", "the trace on the other machine has changed">(
-            Error::Code::Invalid, m->host.name() + ":" + m->path, "open it again");
+            Error::Code::Invalid, m->host->name() + ":" + m->path, "open it again");
     }
     const std::lock_guard starting(m->starting);
     const std::lock_guard lock(m->mutex);
@@ -391,7 +395,7 @@ Result<std::size_t> RemoteTrace::read(std::uint64_t offset, std::span<std::byte>
                 m->want(piece);
             if (std::this_thread::get_id() == m->impatient)
                 return fail<"remote.not_here", "a part of the trace is still being transferred">(
-                    Error::Code::Unavailable, m->host.name());
+                    Error::Code::Unavailable, m->host->name());
             m->changed.wait(lock, [&] { return m->state != State::Connected || isHere(); });
             if (!isHere())
                 return tl::unexpected(m->lost());
@@ -400,7 +404,7 @@ Result<std::size_t> RemoteTrace::read(std::uint64_t offset, std::span<std::byte>
     const auto read = os::readAt(m->cache.get(), offset, into.first(bytes));
     if (read.error != 0 || read.bytes < bytes)
         return fail<"remote.piece_lost", "a part of the trace that was kept here cannot be read: {why}">(
-            Error::Code::Io, m->host.name(), "open the trace again",
+            Error::Code::Io, m->host->name(), "open the trace again",
             {{"why", std::generic_category().message(read.error)}});
     return bytes;
 }
@@ -431,7 +435,7 @@ std::uint64_t RemoteTrace::fetched() const
 
 const RemoteHost& RemoteTrace::host() const
 {
-    return m->host;
+    return *m->host;
 }
 
 const RemoteProgram& RemoteTrace::program() const

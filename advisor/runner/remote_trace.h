@@ -10,9 +10,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace advisor::runner {
+
+/// Id of the error for a path that is the ranks of a job.
+inline constexpr std::string_view kRemoteRanks = "remote.ranks";
 
 /// The sealed file of a trace in another place. Its bytes come when they are read, in pieces, and stay here in a file
 /// without a name. The far side is not trusted: it may send wrong bytes, which the checksums of the trace notice, but
@@ -30,8 +34,9 @@ public:
     /// Uploads the program if needed, and opens the trace; there, it is converted if it is in another format. May take
     /// minutes.
     /// @param path  relative to the shell's folder there
-    static profiler::Result<std::shared_ptr<RemoteTrace>> open(RemoteHost host, const std::string& path,
-                                                               const Opening& opening);
+    /// @return an error with the id kRemoteRanks if the path is a folder or a pattern: see readRemoteRanks()
+    static profiler::Result<std::shared_ptr<RemoteTrace>> open(std::shared_ptr<const RemoteHost> host,
+                                                               const std::string& path, const Opening& opening);
     ~RemoteTrace() override;
 
     /// Connects again after the connection was lost. What was read before stays. Fails if it cannot connect, or if the

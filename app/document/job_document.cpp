@@ -72,6 +72,7 @@ JobDocument::JobDocument(Notices* notices, TraceDocument* document) : m_notices(
 {
     connect(m_document, &TraceDocument::traceReplaced, this, &JobDocument::followDocument);
     connect(m_document, &TraceDocument::analysedChanged, this, &JobDocument::goToTarget);
+    connect(m_document, &TraceDocument::traceOpened, this, &JobDocument::goToRemoteTarget);
     // The user opens a trace instead.
     connect(m_document, &TraceDocument::loading, this, [this](const QString&, double share) {
         if (share == 0 && m_loading && m_document->isLoading()) {
@@ -144,6 +145,15 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
         [this, what](const profiler::Error& error) { fail(what, error); });
 }
 
+void JobDocument::showRemote(const std::shared_ptr<const profiler::job::Job>& job, const QString& place)
+{
+    cancelLoading();
+    show(job, place.toStdString(), true);
+    emit opened();
+    openSelected();
+    reportExcluded(); // last: to open a trace removes earlier notices
+}
+
 void JobDocument::finishLoading()
 {
     m_loading = false;
@@ -169,13 +179,14 @@ void JobDocument::fail(const QString& what, const profiler::Error& error)
 }
 
 /// Shows the job, with the rank that delays the others most.
-void JobDocument::show(const std::shared_ptr<const profiler::job::Job>& job, const fs::path& folder)
+void JobDocument::show(const std::shared_ptr<const profiler::job::Job>& job, const fs::path& folder, bool isRemote)
 {
     m_shown = {.job = job,
                .title = nameOf(folder),
                .folder = folder,
                .rank = job->analysis.slowest.value_or(0),
-               .step = std::nullopt};
+               .step = std::nullopt,
+               .isRemote = isRemote};
     m_shown.step = worstStep(job->analysis.ranks[*m_shown.rank]);
     emit changed();
     emit selectionChanged();
@@ -268,8 +279,11 @@ void JobDocument::openSelected()
         m_target->rank = m_shown.job->ranks[*m_shown.rank].rank;
     if (m_shown.step)
         m_target->step = m_shown.job->analysis.steps[*m_shown.step];
-    if (m_document->path() == m_target->file && !m_document->isLoading() && !m_document->isPartial())
+    if (m_document->path() == m_target->file && !m_document->isLoading() && !m_document->isPartial()) {
         goToTarget();
+        goToRemoteTarget(); // it has not been analysed
+    } else if (m_shown.isRemote)
+        emit remoteTraceWanted(asQString(m_target->file.string()));
     else
         m_document->openTrace(m_target->file, false);
 }
@@ -296,6 +310,22 @@ void JobDocument::goToTarget()
     else
         selection->selectSlice(step->slice);
     selection->show(step->range);
+}
+
+/// Shows the step of a trace that is on another machine and may never be analysed here.
+void JobDocument::goToRemoteTarget()
+{
+    if (!m_shown.isRemote || !m_target || m_target->rank || m_document->path() != m_target->file)
+        return;
+    const Target target = *std::exchange(m_target, std::nullopt);
+    const profiler::job::Job& job = *m_shown.job;
+    for (std::size_t i = 0; i < job.ranks.size(); ++i)
+        for (const profiler::analysis::RankStep& step : job.ranks[i].steps)
+            if (job.files.files[job.fileOf[i]] == target.file && step.index == target.step) {
+                m_document->selection()->selectRange(step.range);
+                m_document->selection()->show(step.range);
+                return;
+            }
 }
 
 /// Shows the selected step in the band of the selected rank.
@@ -362,6 +392,12 @@ void JobDocument::setTimeline(JobTimeline timeline)
         return;
     }
     emit m_notices->outdated();
+    if (m_shown.isRemote && timeline != JobTimeline::OneRank) {
+        emit timelineChanged();
+        emit m_notices->noticed(tr("The traces are on another machine, and the timeline shows one of them at a time."),
+                                tr("To see all ranks in one timeline, copy the folder here and open it."), false);
+        return;
+    }
     // A file with all ranks needs no merging.
     if (timeline == JobTimeline::OneRank || m_shown.job->files.files.size() == 1) {
         m_shown.timeline = JobTimeline::OneRank;
@@ -437,6 +473,7 @@ void JobDocument::close()
     m_shown.job.reset();
     m_shown.title.clear();
     m_shown.timeline = JobTimeline::OneRank;
+    m_shown.isRemote = false;
     m_shown.rank.reset();
     m_shown.step.reset();
     m_target.reset();

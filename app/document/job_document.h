@@ -43,6 +43,11 @@ public:
     /// inputs, a notice says why, and nothing else changes. While files are read, job() is that of the ranks read so
     /// far.
     void open(const std::vector<std::filesystem::path>& inputs);
+    /// Shows a job whose traces are on another machine (remote_job.h), as open() does. The document shows one of its
+    /// ranks at a time, see remoteTraceWanted().
+    /// @param place  "gpu1:/data/run"
+    void showRemote(const std::shared_ptr<const profiler::job::Job>& job, const QString& place);
+    [[nodiscard]] bool isRemote() const { return m_shown.isRemote; }
     /// Cancels open(); the earlier job stays.
     void cancelLoading();
     [[nodiscard]] bool isLoading() const { return m_loading; }
@@ -75,6 +80,8 @@ signals:
     void changed(); ///< job()
     void selectionChanged();
     void timelineChanged(); ///< also when setTimeline() has no effect
+    /// The document is to show this file of the job that is on another machine.
+    void remoteTraceWanted(const QString& place);
 
 private:
     /// A step to show when the trace of its rank has been read and analysed.
@@ -91,11 +98,13 @@ private:
         std::filesystem::path folder; ///< stands for the merged ranks
         JobTimeline timeline = JobTimeline::OneRank;
         std::optional<std::size_t> rank, step;
+        bool isRemote = false;
     };
 
     void fail(const QString& what, const profiler::Error& error);
     void finishLoading();
-    void show(const std::shared_ptr<const profiler::job::Job>& job, const std::filesystem::path& folder);
+    void show(const std::shared_ptr<const profiler::job::Job>& job, const std::filesystem::path& folder,
+              bool isRemote = false);
     void showPart(const std::shared_ptr<const profiler::job::Job>& part, const std::filesystem::path& folder);
     void showEarlier();
     void take(const std::shared_ptr<const profiler::job::Job>& job, const std::filesystem::path& folder);
@@ -104,6 +113,7 @@ private:
     void takeMerged(const std::shared_ptr<const profiler::Trace>& trace, JobTimeline timeline,
                     std::vector<std::size_t> ranks);
     void goToTarget();
+    void goToRemoteTarget();
     void goToMerged();
     void merge(JobTimeline timeline);
     void followDocument();

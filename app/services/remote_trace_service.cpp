@@ -1,13 +1,16 @@
 #include "app/services/remote_trace_service.h"
 
 #include "advisor/runner/remote_answer.h"
+#include "advisor/runner/remote_ranks.h"
 #include "app/document/remote_advice.h"
+#include "app/document/remote_job.h"
 #include "app/document/trace_document.h"
 #include "app/look/display_text.h"
 #include "app/services/notices.h"
 #include "profiler/formats/container/trace_reader.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -23,6 +26,8 @@ using profiler::Error;
 namespace {
 
 constexpr int kLookMs = 100; ///< as often as a person sees a change
+/// A trace that takes longer is only transferred on request.
+constexpr double kMostAutomaticSeconds = 20;
 constexpr std::uint64_t kMostAdvice = 32 << 20;
 
 /// A path in the home folder, where ssh starts, without the shell that would expand it.
@@ -39,7 +44,9 @@ profiler::Result<RemoteHost> hostOf(const RemotePlace& place)
 }
 
 /// Progress and cancelling of work that connects.
-RemoteTrace::Opening openingWith(const std::stop_token& stop, std::function<void(const QString&, double)> tell)
+/// @param converting  what the other machine does before the first bytes come
+RemoteTrace::Opening openingWith(const std::stop_token& stop, std::function<void(const QString&, double)> tell,
+                                 const QString& converting = {})
 {
     return {.uploading =
                 [tell](std::uint64_t bytes) {
@@ -47,7 +54,7 @@ RemoteTrace::Opening openingWith(const std::stop_token& stop, std::function<void
                              .arg(formatBytes(static_cast<double>(bytes))),
                          0);
                 },
-            .converting = [tell](double share) { tell(RemoteTraceService::tr("Converting the trace there"), share); },
+            .converting = [tell, converting](double share) { tell(converting, share); },
             .goesOn = [stop] { return !stop.stop_requested(); }};
 }
 
@@ -100,23 +107,47 @@ void RemoteTraceService::leave()
     setState(State::None);
 }
 
-void RemoteTraceService::open(const RemotePlace& place)
+bool RemoteTraceService::mayOpen()
 {
     emit m_notices->outdated();
-    if (m_document->isTraining()) {
+    if (m_document->isTraining())
         emit m_notices->noticed(tr("A training run is in progress. Stop it before you open another trace."), {}, false);
+    return !m_document->isTraining();
+}
+
+void RemoteTraceService::open(const RemotePlace& place)
+{
+    if (!mayOpen())
         return;
-    }
     auto host = hostOf(place);
     if (!host) {
         emit m_notices->noticed(tr("%1 cannot be opened: %2").arg(place.text(), asQString(host.error().what.text)),
                                 detailOf(host.error()), true);
         return;
     }
+    start(place, std::make_shared<const RemoteHost>(*std::move(host)), false);
+}
+
+void RemoteTraceService::openRank(const QString& place)
+{
+    const QString prefix = m_job.host + ':';
+    if (!m_jobHost || !place.startsWith(prefix) || !mayOpen())
+        return;
+    RemotePlace rank = m_job;
+    rank.path = place.mid(prefix.size());
+    start(rank, m_jobHost, true);
+}
+
+void RemoteTraceService::leaveJob()
+{
+    m_jobHost.reset();
+}
+
+void RemoteTraceService::start(const RemotePlace& place, const Host& host, bool isRank)
+{
     m_isOpening = true;
     emit progressed(tr("Connecting to %1").arg(place.host), 0);
-    const auto there = std::make_shared<RemoteHost>(*std::move(host));
-    const auto failed = [this, place](const Error& error) {
+    const Failed failed = [this, place](const Error& error) {
         m_isOpening = false;
         emit progressed({}, 1);
         if (error.code != Error::Code::Cancelled)
@@ -124,22 +155,56 @@ void RemoteTraceService::open(const RemotePlace& place)
                                     detailOf(error), true);
     };
     m_opening.start(
-        [this, there, place, failed](const std::stop_token& stop, const Background::Post& post) {
-            const auto opening = openingWith(stop, [this, post](const QString& what, double share) {
+        [this, host, place, isRank, failed](const std::stop_token& stop, const Background::Post& post) {
+            const auto tell = [this, post](const QString& what, double share) {
                 post([this, what, share] { emit progressed(what, std::min(share, 0.99)); });
-            });
-            const auto remote = RemoteTrace::open(std::move(*there), pathOf(place), opening);
+            };
+            const auto opening = openingWith(stop, tell, tr("Converting the trace there"));
+            const auto remote = RemoteTrace::open(host, pathOf(place), opening);
+            if (!remote && remote.error().what.id == advisor::runner::kRemoteRanks && !isRank)
+                return openJob(place, host, stop, post, failed);
             if (!remote)
                 return post([failed, error = remote.error()] { failed(error); });
             // A read that waits ends when the user cancels.
             const std::stop_callback cancels(stop, [&] { (*remote)->close(); });
             post([this] { emit progressed(tr("Reading the overview of the trace"), 0); });
+            const auto begin = std::chrono::steady_clock::now();
             const auto trace = profiler::container::readSealedOnDemand({*remote, place.text().toStdString()}, stop);
             if (!trace)
                 return post([failed, error = trace.error()] { failed(error); });
-            post([this, place, remote = *remote, trace = *trace] { show(place, remote, trace); });
+            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+            Opened opened{place, isRank, *remote, *trace, static_cast<double>((*remote)->fetched()) / took.count()};
+            post([this, opened = std::move(opened)] { show(opened); });
         },
         failed);
+}
+
+/// Reads the ranks there. Not on the GUI thread.
+void RemoteTraceService::openJob(const RemotePlace& place, const Host& host, const std::stop_token& stop,
+                                 const Background::Post& post, const Failed& failed)
+{
+    const auto tell = [this, post](const QString& what, double share) {
+        post([this, what, share] { emit progressed(what, std::min(share, 0.99)); });
+    };
+    const auto opening = openingWith(stop, tell, tr("Reading the ranks there"));
+    const auto bytes = advisor::runner::readRemoteRanks(*host, pathOf(place), opening);
+    auto job = bytes ? remoteJob(*bytes, place.host.toStdString()) : tl::unexpected(bytes.error());
+    if (!job)
+        return post([failed, error = job.error()] { failed(error); });
+    post([this, place, host, shared = std::make_shared<const profiler::job::Job>(std::move(*job))] {
+        takeJob(place, host, shared);
+    });
+}
+
+void RemoteTraceService::takeJob(const RemotePlace& place, const Host& host,
+                                 const std::shared_ptr<const profiler::job::Job>& job)
+{
+    m_isOpening = false;
+    emit progressed({}, 1);
+    m_jobHost = host;
+    m_job = place;
+    addRecentPlace(place);
+    emit jobOpened(job, place.text());
 }
 
 void RemoteTraceService::cancelOpening()
@@ -149,28 +214,38 @@ void RemoteTraceService::cancelOpening()
     emit progressed({}, 1);
 }
 
-void RemoteTraceService::show(const RemotePlace& place, const Remote& remote,
-                              const std::shared_ptr<const profiler::Trace>& trace)
+void RemoteTraceService::show(const Opened& opened)
 {
     m_isOpening = false;
     emit progressed({}, 1);
     leave();
-    m_remote = remote;
+    m_remote = opened.remote;
     m_remote->setImpatient(std::this_thread::get_id());
-    m_place = place;
+    m_place = opened.place;
     m_whyLost.clear();
-    m_fetched = remote->fetched();
+    m_fetched = m_remote->fetched();
+    m_bytesPerSecond = opened.bytesPerSecond;
     m_isAnalysedHere = false;
+    m_isAutomatic = size() <= m_mostAutomatic && secondsToTransfer() <= kMostAutomaticSeconds;
     m_isShowing = true;
-    m_document->showRemote(trace, place.text(),
+    m_document->showRemote(opened.trace, m_place.text(),
                            tr("The trace is on %1, and only what you look at is transferred. Choose Analyse here to "
-                              "transfer all of it.")
-                               .arg(place.host));
+                              "transfer all of its %2.")
+                               .arg(m_place.host, formatBytes(static_cast<double>(size()))));
     m_isShowing = false;
-    addRecentPlace(place);
+    if (!opened.isRank)
+        addRecentPlace(m_place);
     m_look.start();
     setState(State::Connected);
-    advise();
+    if (m_isAutomatic)
+        analyseHere();
+    else
+        advise();
+}
+
+double RemoteTraceService::secondsToTransfer() const
+{
+    return m_bytesPerSecond > 0 ? static_cast<double>(size() - m_fetched) / m_bytesPerSecond : 0;
 }
 
 /// What has come since the last look.

@@ -3,13 +3,16 @@
 #include "advisor/runner/remote_trace.h"
 #include "app/services/background.h"
 #include "app/services/remote_places.h"
+#include "profiler/job/open_job.h"
 #include "profiler/model/trace.h"
 
 #include <QByteArray>
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <functional>
 #include <memory>
+#include <stop_token>
 
 namespace app {
 
@@ -17,19 +20,28 @@ class Notices;
 class TraceDocument;
 
 /// A trace on another machine, shown in the document: opens it, reports how much of it has come here, and connects
-/// again after the connection was lost. The findings come from the other machine. GUI thread, which never waits for the
-/// connection.
+/// again after the connection was lost. A small trace is transferred and analysed here at once; the findings of a large
+/// one come from the other machine. A folder of ranks becomes a job, of which one rank is shown at a time. GUI thread,
+/// which never waits for the connection.
 class RemoteTraceService : public QObject {
     Q_OBJECT
 public:
+    /// Bytes of a trace that is analysed here without asking: seconds over the internet, and little disk space.
+    static constexpr quint64 kMostAutomatic = 20'000'000;
     enum class State { None, Connected, Lost, Reconnecting };
 
     /// Both must outlive the service.
     RemoteTraceService(Notices* notices, TraceDocument* document, QObject* parent = nullptr);
     ~RemoteTraceService() override;
 
-    /// Shows the trace once it is open there. A newer call supersedes a running one.
+    /// Shows the trace once it is open there, or reports jobOpened() for a folder or a pattern. A newer call supersedes
+    /// a running one.
     void open(const RemotePlace& place);
+    /// Shows the trace of a rank of the job that was opened last, over the same connection.
+    /// @param place  a file of the job
+    void openRank(const QString& place);
+    /// The job is no longer shown: closes its connection, unless the document shows one of its ranks.
+    void leaveJob();
     [[nodiscard]] bool isOpening() const { return m_isOpening; }
     void cancelOpening();
     void reconnect();
@@ -42,16 +54,39 @@ public:
     [[nodiscard]] quint64 fetched() const { return m_fetched; } ///< bytes
     [[nodiscard]] quint64 size() const;                         ///< bytes of the whole trace
     [[nodiscard]] bool isAnalysedHere() const { return m_isAnalysedHere; }
+    /// It was small enough to be analysed here without asking.
+    [[nodiscard]] bool isAutomatic() const { return m_isAutomatic; }
+    /// Time to transfer what is missing, at the speed that was measured when the trace was opened, in s; 0: unknown.
+    [[nodiscard]] double secondsToTransfer() const;
+    /// The largest trace that is analysed here without asking, in bytes; 0: none.
+    void setMostAutomatic(quint64 bytes) { m_mostAutomatic = bytes; }
     /// The rules run on the other machine.
     [[nodiscard]] bool isAdvising() const { return m_isAdvising; }
 
 signals:
     void progressed(const QString& what, double share); ///< of opening; share 1: finished
     void changed();                                     ///< state, bytes, or what is analysed
+    /// The place is a folder or a pattern. openRank() opens its traces.
+    void jobOpened(const std::shared_ptr<const profiler::job::Job>& job, const QString& place);
 
 private:
     using Remote = std::shared_ptr<advisor::runner::RemoteTrace>;
-    void show(const RemotePlace& place, const Remote& remote, const std::shared_ptr<const profiler::Trace>& trace);
+    using Host = std::shared_ptr<const advisor::runner::RemoteHost>;
+    using Failed = std::function<void(const profiler::Error&)>;
+    /// A trace whose overview has been read.
+    struct Opened {
+        RemotePlace place;
+        bool isRank = false;
+        Remote remote;
+        std::shared_ptr<const profiler::Trace> trace;
+        double bytesPerSecond = 0; ///< 0: nothing was transferred
+    };
+    [[nodiscard]] bool mayOpen();
+    void start(const RemotePlace& place, const Host& host, bool isRank);
+    void openJob(const RemotePlace& place, const Host& host, const std::stop_token& stop, const Background::Post& post,
+                 const Failed& failed);
+    void takeJob(const RemotePlace& place, const Host& host, const std::shared_ptr<const profiler::job::Job>& job);
+    void show(const Opened& opened);
     void look();
     void advise();
     void leave();
@@ -62,10 +97,14 @@ private:
     State m_state = State::None;
     RemotePlace m_place;
     QString m_whyLost;
-    quint64 m_fetched = 0;
-    bool m_isOpening = false, m_isAnalysedHere = false, m_isAdvising = false, m_isShowing = false;
-    Remote m_remote; ///< null: the document shows no remote trace
-    QTimer m_look;   ///< notices what has come
+    quint64 m_fetched = 0, m_mostAutomatic = kMostAutomatic;
+    double m_bytesPerSecond = 0;
+    bool m_isOpening = false, m_isAnalysedHere = false, m_isAutomatic = false, m_isAdvising = false,
+         m_isShowing = false;
+    Remote m_remote;   ///< null: the document shows no remote trace
+    Host m_jobHost;    ///< null: no job
+    RemotePlace m_job; ///< its folder
+    QTimer m_look;     ///< notices what has come
     Background m_opening{this}, m_reconnecting{this}, m_advising{this};
 };
 

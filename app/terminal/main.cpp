@@ -500,7 +500,7 @@ void addInstallation(CLI::App& app, CommandLine& line)
     remote->group(""); // for the near side, not for users
     remote->add_option("--action", line.remote.action)
         ->required()
-        ->check(CLI::IsMember({"supervise", "follow", "files", "stop", "kill", "answer", "serve", "bundle"}));
+        ->check(CLI::IsMember({"supervise", "follow", "files", "stop", "kill", "answer", "serve", "ranks", "bundle"}));
     remote->add_option("--job", line.remote.job)->required();
     remote->add_option("--output", line.remote.output);
     remote->add_option("--errors", line.remote.errors);

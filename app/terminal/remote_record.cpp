@@ -466,6 +466,8 @@ int remoteJob(const RemoteJobOptions& options)
         return runner::printRemoteBundle();
     if (options.action == "serve" && !options.command.empty())
         return serveRemoteTrace(options.command.front(), options.job);
+    if (options.action == "ranks" && !options.command.empty())
+        return writeRemoteRanks(options.command.front(), options.job);
     if (options.action == "answer")
         return runner::answerRemotely(options.job, options.command);
     return runner::stopRemoteJob(options.job, options.action == "kill");

@@ -1,17 +1,21 @@
 #include "app/terminal/remote_serve.h"
 
 #include "advisor/runner/remote_frames.h"
+#include "app/terminal/commands.h"
 #include "profiler/formats/container/trace_file.h"
 #include "profiler/formats/format.h"
+#include "profiler/job/job_digests.h"
 #include "profiler/os/connections.h"
 #include "profiler/os/files.h"
 
 #define XXH_INLINE_ALL
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
+#include <iostream>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -165,6 +169,8 @@ int serveRemoteTrace(const fs::path& trace, const fs::path& cache)
 {
     if (os::writeAll(kStdout, advisor::runner::kRemoteBegin).error != 0)
         return 1;
+    if (profiler::job::mayBeJob(std::array{trace}))
+        return send(RemoteFrame::Ranks, {}) ? 0 : 1;
     std::error_code failed;
     const fs::path path = fs::weakly_canonical(trace, failed);
     const auto sealed = sealedFileOf(failed ? trace : path, cache);
@@ -189,6 +195,33 @@ int serveRemoteTrace(const fs::path& trace, const fs::path& cache)
             return 1;
     }
     return 0;
+}
+
+int writeRemoteRanks(const fs::path& ranks, const fs::path& file)
+{
+    const auto failed = [](const Error& error) {
+        std::cerr << error.message() << '\n';
+        return kBadInput;
+    };
+    std::error_code unknown;
+    const fs::path path = fs::weakly_canonical(ranks, unknown); // the near side opens single ranks by their paths
+    auto files = profiler::job::findJobFiles(std::array{unknown ? ranks : path});
+    if (!files)
+        return failed(files.error());
+    profiler::job::JobOptions options;
+    options.progress = [](double share) { std::cout << fmt::format("{:.3f}", share) << std::endl; };
+    const auto job = profiler::job::openJob(std::move(*files), options);
+    if (!job)
+        return failed(job.error());
+    auto written = os::ReplacementFile::create(file);
+    int number = written ? written->write(profiler::job::encodeJob(*job)) : errno;
+    if (written && number == 0)
+        number = written->commit();
+    if (number != 0)
+        return failed(profiler::makeError<"remote.ranks_write", "a file cannot be written there: {why}">(
+            Error::Code::Io, file.string(), "make space on the disk there",
+            {{"why", std::generic_category().message(number)}}));
+    return kDone;
 }
 
 } // namespace app::terminal

@@ -10,7 +10,14 @@ namespace app::terminal {
 /// standard input does.
 /// @param cache  folder of converted traces. They are converted again when the trace has changed; those that were not
 ///               used for a month are deleted
+/// A folder or a pattern is answered by a Ranks frame.
 /// @return the exit status for main()
 int serveRemoteTrace(const std::filesystem::path& trace, const std::filesystem::path& cache);
+
+/// Reads the ranks of a job, and writes its figures (profiler/job/job_digests.h) to a file. Prints the share of the
+/// files that have been read to standard output, a line each, and an error to standard error.
+/// @param ranks  a folder or a pattern
+/// @return the exit status for main()
+int writeRemoteRanks(const std::filesystem::path& ranks, const std::filesystem::path& file);
 
 } // namespace app::terminal

@@ -32,16 +32,17 @@ RemoteDialog::RemoteDialog(QWidget* parent)
     m_host->setEditable(true);
     m_host->setMinimumContentsLength(40);
     m_host->completer()->setCompletionMode(QCompleter::PopupCompletion);
-    m_path->setPlaceholderText(tr("/data/run.sstrace"));
-    m_path->setToolTip(tr("Absolute, or relative to the folder in which a command there starts"));
+    m_path->setPlaceholderText(tr("/data/run.sstrace, or the folder of a job"));
+    m_path->setToolTip(tr("A trace, or a folder or pattern of the ranks of a job (traces/rank*.json); absolute, or "
+                          "relative to the folder in which a command there starts"));
     m_recent->addItem(tr("Choose…"));
     const QList<RemotePlace> recent = recentPlaces();
     for (const RemotePlace& place : recent)
         m_recent->addItem(place.text(), QStringList{place.isCommand ? "command" : "", place.host, place.path});
     auto* explanation = new QLabel(
-        tr("The trace stays on the other machine, and only what you look at is transferred. Stepscope uses your ssh "
-           "with its configuration, keys and agent. The first time, it uploads its program (20 MB) there, into "
-           "~/.cache/stepscope."),
+        tr("The trace stays on the other machine. A small one is transferred completely, of a large one only what you "
+           "look at. Stepscope uses your ssh with its configuration, keys and agent. The first time, it uploads its "
+           "program (20 MB) there, into ~/.cache/stepscope."),
         this);
     explanation->setWordWrap(true);
     auto* form = new QFormLayout;

@@ -22,7 +22,6 @@ RemoteStrip::RemoteStrip(RemoteTraceService* remote, QWidget* parent)
     m_text->setTextFormat(Qt::PlainText);
     m_reconnect->setObjectName("remoteReconnect");
     m_analyse->setObjectName("remoteAnalyse");
-    m_analyse->setToolTip(tr("Transfer all of the trace, for the steps, the summary and the other analyses"));
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(12, 4, 8, 4);
     layout->addWidget(m_text, 1);
@@ -41,6 +40,11 @@ void RemoteStrip::showState()
     setVisible(state != State::None);
     m_reconnect->setVisible(state == State::Lost);
     m_analyse->setVisible(state == State::Connected && !m_remote->isAnalysedHere());
+    m_analyse->setToolTip(m_remote->secondsToTransfer() > 0
+                              ? tr("Transfer the rest of the trace, for the steps, the summary and the other analyses: "
+                                   "about %1 at the measured speed")
+                                    .arg(formatUs(m_remote->secondsToTransfer() * 1e6))
+                              : tr("Transfer all of the trace, for the steps, the summary and the other analyses"));
     const QString amount = tr("%1 of %2 transferred")
                                .arg(formatBytes(static_cast<double>(m_remote->fetched())),
                                     formatBytes(static_cast<double>(m_remote->size())));
@@ -51,6 +55,8 @@ void RemoteStrip::showState()
         text = tr("Connecting to %1 again…  ·  %2").arg(m_remote->place().host, amount);
     else if (m_remote->isAdvising())
         text += tr("  ·  the rules run there…");
+    else if (m_remote->isAutomatic())
+        text += tr("  ·  small enough to be analysed here");
     m_text->setText(text);
     // Text from the other machine must not be taken for HTML.
     m_text->setToolTip(Qt::convertFromPlainText(state == State::Lost ? m_remote->whyLost() : m_remote->place().text()));

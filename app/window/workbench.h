@@ -29,6 +29,12 @@ struct Workbench {
         QObject::connect(&document, &TraceDocument::configurationFound, &configuration, &ConfigurationModel::set);
         QObject::connect(&document, &TraceDocument::configurationRead, &configuration, &ConfigurationModel::setLoaded);
         QObject::connect(&document, &TraceDocument::configurationRefused, &configuration, &ConfigurationModel::refuse);
+        QObject::connect(&remote, &RemoteTraceService::jobOpened, &job, &JobDocument::showRemote);
+        QObject::connect(&job, &JobDocument::remoteTraceWanted, &remote, &RemoteTraceService::openRank);
+        QObject::connect(&job, &JobDocument::changed, &remote, [this] {
+            if (!job.isRemote())
+                remote.leaveJob();
+        });
     }
     Workbench(const Workbench&) = delete;
     Workbench& operator=(const Workbench&) = delete;

@@ -1,26 +1,33 @@
 #include "app/document/remote_advice.h"
+#include "app/document/remote_job.h"
 #include "app/services/remote_places.h"
 #include "app/timeline/timeline_canvas.h"
+#include "app/views/job/job_heat_map.h"
 #include "app/window/remote_dialog.h"
 #include "profiler/formats/format.h"
+#include "profiler/job/job_digests.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
+#include "tests/support/job_traces.h"
 
 #include <QAction>
 #include <QComboBox>
 #include <QDialogButtonBox>
 #include <QFile>
+#include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSignalSpy>
-#include <QFileInfo>
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <optional>
 #include <random>
 
 // A trace in another place: a command that runs another one with a home of its own.
@@ -65,6 +72,13 @@ private:
     QTemporaryDir m_folder;
 };
 
+void openHere(app_test::App& shown, const std::filesystem::path& file)
+{
+    app::TraceDocument& document = shown.bench.document;
+    document.openTrace(file);
+    QTRY_VERIFY_WITH_TIMEOUT(document.path() == file && !document.isLoading() && document.analysed(), 30'000);
+}
+
 QString stripText(const app_test::App& shown)
 {
     return shown.window.findChild<QLabel*>("remoteText")->text();
@@ -93,10 +107,14 @@ public:
 private slots:
     void theTraceIsShownAndItsFindingsComeFromThere();
     void analysedHereItIsTheSameAsAFile();
+    void aSmallTraceIsAnalysedHereAtOnce();
     void onlyWhatIsLookedAtIsTransferred();
     void anotherFormatIsConvertedThere();
     void aLostConnectionCanBeRestored();
     void whatCannotBeOpenedIsReported();
+    void aFolderOfRanksIsAJob();
+    void aJobThatCannotBeReadIsReported();
+    void figuresOfAJobAreNotTrusted();
     void theDialogCompletesHostsAndRemembersPlaces();
     void hostsAreReadFromTheConfigurationOfSsh();
     void adviceOfAnotherMachineIsNotTrusted();
@@ -107,6 +125,7 @@ void RemoteTraceTest::theTraceIsShownAndItsFindingsComeFromThere()
     const Place place;
     app_test::App shown;
     RemoteTraceService& remote = shown.bench.remote;
+    remote.setMostAutomatic(0);
     remote.open(place.place(kSample));
     QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
     const auto file = profiler::formats::openTrace(kSample.toStdString());
@@ -134,6 +153,7 @@ void RemoteTraceTest::analysedHereItIsTheSameAsAFile()
     const Place place;
     app_test::App shown;
     RemoteTraceService& remote = shown.bench.remote;
+    remote.setMostAutomatic(0);
     remote.open(place.place(kSample));
     QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
     shown.window.findChild<QPushButton*>("remoteAnalyse")->click();
@@ -143,6 +163,29 @@ void RemoteTraceTest::analysedHereItIsTheSameAsAFile()
     QCOMPARE(shown.bench.document.analysed()->facts.steps.size(), facts.steps.size());
     QCOMPARE(shown.bench.document.trace()->unread().slices, 0U);
     QVERIFY(remote.isAnalysedHere());
+}
+
+void RemoteTraceTest::aSmallTraceIsAnalysedHereAtOnce()
+{
+    const Place place;
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    const auto size = static_cast<quint64>(QFile(kSample).size());
+    for (const bool isSmall : {true, false}) {
+        remote.setMostAutomatic(isSmall ? size : size - 1);
+        openHere(shown, SAMPLES "/loader_stall.sstrace");
+        QTRY_COMPARE(remote.state(), State::None);
+        remote.open(place.place(kSample));
+        QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
+        QCOMPARE(remote.isAutomatic(), isSmall);
+        QCOMPARE(remote.isAnalysedHere(), isSmall);
+        QCOMPARE(remote.isAdvising(), !isSmall); // the findings of a large trace come from there
+        QCOMPARE(shown.window.findChild<QPushButton*>("remoteAnalyse")->isVisible(), !isSmall);
+        QCOMPARE(shown.bench.document.whyNotAnalysed().isEmpty(), isSmall);
+        QTRY_VERIFY_WITH_TIMEOUT(shown.bench.document.advice(), 60'000);
+        QCOMPARE(shown.bench.document.analysed() != nullptr, isSmall);
+        QCOMPARE(shown.bench.document.trace()->unread().slices, 0U);
+    }
 }
 
 void RemoteTraceTest::onlyWhatIsLookedAtIsTransferred()
@@ -169,6 +212,7 @@ void RemoteTraceTest::onlyWhatIsLookedAtIsTransferred()
     QVERIFY(profiler::formats::saveTrace(*builder.finish(), file.toStdString()));
     app_test::App shown;
     RemoteTraceService& remote = shown.bench.remote;
+    remote.setMostAutomatic(0);
     remote.open(place.place(file));
     QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
     QTRY_VERIFY_WITH_TIMEOUT(!remote.isAdvising(), 60'000);
@@ -211,6 +255,7 @@ void RemoteTraceTest::aLostConnectionCanBeRestored()
     const Place place;
     app_test::App shown;
     RemoteTraceService& remote = shown.bench.remote;
+    remote.setMostAutomatic(0);
     remote.open(place.place(kSample));
     QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
     QTRY_VERIFY_WITH_TIMEOUT(!remote.isAdvising(), 60'000);
@@ -258,6 +303,98 @@ void RemoteTraceTest::whatCannotBeOpenedIsReported()
     shown.window.findChild<QPushButton*>("cancelLoading")->click();
     QVERIFY(!remote.isOpening());
     QCOMPARE(remote.state(), State::None);
+}
+
+void RemoteTraceTest::aFolderOfRanksIsAJob()
+{
+    const Place place;
+    const QString folder = place.file("traces");
+    test_support::writeJobTraces(folder.toStdString(), {.ranks = 4,
+                                                        .ranksPerHost = 2,
+                                                        .steps = 8,
+                                                        .layers = 12,
+                                                        .fault = test_support::Fault::SlowLoader,
+                                                        .faultyRanks = {2}});
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    app::JobDocument& job = shown.bench.job;
+    app::TraceDocument& document = shown.bench.document;
+    const QSignalSpy noticed(&shown.bench.notices, &app::Notices::noticed);
+    for (const QString& path : {folder, folder + "/*.json"}) {
+        openHere(shown, kSample.toStdString());
+        QTRY_VERIFY(!job.isOpen());
+        remote.open(place.place(path));
+        QTRY_VERIFY_WITH_TIMEOUT(job.isOpen(), 60'000);
+        QVERIFY(job.isRemote());
+        // The figures are those of the traces, which did not come here.
+        auto files = profiler::job::findJobFiles(std::array{std::filesystem::path(folder.toStdString())});
+        const auto near = profiler::job::openJob(*std::move(files));
+        const profiler::job::Job& far = *job.job();
+        QCOMPARE(far.ranks.size(), 4U);
+        QCOMPARE(far.analysis.stepUs, near->analysis.stepUs);
+        QCOMPARE(far.analysis.stragglers.size(), 1U);
+        QCOMPARE(far.analysis.stragglers.front().reason, near->analysis.stragglers.front().reason);
+        QCOMPARE(far.ranks[3].host, std::string("node1"));
+        auto* map = shown.window.findChild<app::JobHeatMap*>();
+        QTRY_VERIFY(map && map->isVisible());
+        // The rank that delays the others is shown, with the step in which it does so most.
+        QCOMPARE(job.rank(), std::optional<std::size_t>(2));
+        const auto isShown = [&](std::size_t rank) {
+            return document.path() == far.ranks[rank].file && remote.state() == State::Connected;
+        };
+        QTRY_VERIFY_WITH_TIMEOUT(isShown(2), 60'000);
+        QVERIFY(!document.trace()->tracks().empty());
+        job.select(0, 3);
+        job.openSelected();
+        QTRY_VERIFY_WITH_TIMEOUT(isShown(0), 60'000);
+        QVERIFY(job.isOpen());
+        const auto& steps = far.ranks[0].steps;
+        const auto step = std::find_if(steps.begin(), steps.end(),
+                                       [&](const auto& one) { return one.index == far.analysis.steps[3]; });
+        QVERIFY(step != steps.end());
+        QCOMPARE(document.selection()->range(), std::optional(step->range));
+        QCOMPARE(app::recentPlaces().first().path, path);
+    }
+    // The ranks cannot be shown together.
+    const auto notices = noticed.size();
+    job.setTimeline(app::JobTimeline::ByRank);
+    QCOMPARE(job.timeline(), app::JobTimeline::OneRank);
+    QCOMPARE(noticed.size(), notices + 1);
+    document.openTrace(kSample.toStdString());
+    QTRY_VERIFY(!job.isOpen());
+    QTRY_COMPARE(remote.state(), State::None);
+}
+
+void RemoteTraceTest::aJobThatCannotBeReadIsReported()
+{
+    const Place place;
+    QVERIFY(QDir().mkpath(place.file("empty")));
+    app_test::App shown;
+    const QSignalSpy noticed(&shown.bench.notices, &app::Notices::noticed);
+    shown.bench.remote.open(place.place(place.file("empty")));
+    QTRY_VERIFY_WITH_TIMEOUT(!shown.bench.remote.isOpening(), 60'000);
+    QVERIFY(!shown.bench.job.isOpen());
+    QCOMPARE(noticed.size(), 1);
+    QVERIFY(noticed.last().first().toString().contains(place.file("empty")));
+}
+
+void RemoteTraceTest::figuresOfAJobAreNotTrusted()
+{
+    QCOMPARE(app::remoteJob("no figures", "gpu1").error().what.id, std::string("job.digests"));
+    const QTemporaryDir folder;
+    test_support::writeJobTraces(folder.path().toStdString(), {.ranks = 2, .steps = 3, .layers = 4});
+    auto files = profiler::job::findJobFiles(std::array{std::filesystem::path(folder.path().toStdString())});
+    auto job = profiler::job::openJob(*std::move(files)).value();
+    job.ranks[0].host = "a\x1b[2Jb";
+    job.ranks[0].work.front().name = std::string(100'000, 'x');
+    job.notes.push_back({"id", {{"parameter", "value"}}, "line\x9b"});
+    const auto read = app::remoteJob(profiler::job::encodeJob(job), "gpu1");
+    QVERIFY(read);
+    QCOMPARE(read->ranks[0].host, std::string("a?[2Jb"));
+    QCOMPARE(read->ranks[0].work.front().name.size(), 4000U);
+    QCOMPARE(read->notes.back().text, std::string("line?"));
+    QVERIFY(read->notes.back().parameters.empty());
+    QCOMPARE(read->ranks[1].file, "gpu1:" + job.ranks[1].file);
 }
 
 void RemoteTraceTest::theDialogCompletesHostsAndRemembersPlaces()

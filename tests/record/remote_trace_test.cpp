@@ -33,7 +33,7 @@ protected:
         const std::string home = (m_place.folder() / "home").string();
         auto host = RemoteHost::through("'" + (m_place.folder() / "bin/link").string() + "' env -i 'HOME=" + home +
                                         "' PATH=/usr/bin:/bin");
-        return RemoteTrace::open(*std::move(host), path, kOpening);
+        return RemoteTrace::open(std::make_shared<const RemoteHost>(*std::move(host)), path, kOpening);
     }
     /// The link answers a request for the trace with these frames, and waits.
     void answer(const std::string& frames)
@@ -127,6 +127,14 @@ TEST_F(RemoteTraces, WhatCannotBeOpenedSaysWhy)
     EXPECT_THAT(open().error().message(), testing::HasSubstr("no?[2J"));
     link("echo 'no route to host' >&2; exit 255");
     EXPECT_EQ(open().error().what.id, "remote.unreachable");
+}
+
+TEST_F(RemoteTraces, AFolderOrAPatternIsNoTrace)
+{
+    link({});
+    const std::string folder = (m_place.folder() / "home").string();
+    EXPECT_EQ(open(folder).error().what.id, advisor::runner::kRemoteRanks);
+    EXPECT_EQ(open(folder + "/rank*.json").error().what.id, advisor::runner::kRemoteRanks);
 }
 
 TEST_F(RemoteTraces, SizesThatCannotBeAreRefused)

@@ -1,0 +1,57 @@
+#include "app/document/remote_job.h"
+
+#include "advisor/runner/remote_frames.h"
+#include "profiler/job/job_digests.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace app {
+
+namespace {
+
+using advisor::runner::harmlessText;
+
+void makeHarmless(std::vector<profiler::Message>& messages)
+{
+    for (profiler::Message& message : messages)
+        message = {harmlessText(message.id), {}, harmlessText(message.text)};
+}
+
+void makeHarmless(profiler::analysis::RankDigest& rank)
+{
+    for (std::string* text : {&rank.host, &rank.device})
+        *text = harmlessText(*text);
+    for (profiler::analysis::CollectiveGroup& group : rank.communication.groups)
+        group.name = harmlessText(group.name);
+    for (profiler::analysis::WorkTotal& work : rank.work)
+        work.name = harmlessText(work.name);
+}
+
+} // namespace
+
+profiler::Result<profiler::job::Job> remoteJob(std::string_view bytes, const std::string& host)
+{
+    auto job = profiler::job::decodeJob(bytes);
+    if (!job)
+        return job;
+    const auto nameHere = [&](const std::filesystem::path& file) -> std::filesystem::path {
+        return host + ':' + harmlessText(file.string());
+    };
+    for (std::filesystem::path& file : job->files.files)
+        file = nameHere(file);
+    job->files.format = harmlessText(job->files.format);
+    for (std::size_t i = 0; i < job->ranks.size(); ++i) {
+        makeHarmless(job->ranks[i]);
+        job->ranks[i].file = job->files.files[job->fileOf[i]].string();
+    }
+    for (profiler::job::ExcludedFile& excluded : job->excluded) {
+        excluded.file = nameHere(excluded.file);
+        excluded.why = {harmlessText(excluded.why.id), {}, harmlessText(excluded.why.text)};
+    }
+    makeHarmless(job->notes);
+    job->analysis = profiler::analysis::analyseJob(job->ranks);
+    return job;
+}
+
+} // namespace app
