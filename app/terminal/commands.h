@@ -187,6 +187,9 @@ struct WatchOptions {
     std::int64_t capture = 0; ///< record this many steps of an always-on recording in full; 0: none
     std::string prometheus;   ///< file to write; "-": standard output, once; empty: none
     bool json = false;        ///< one line per interval
+    RemotePlace machine;      ///< the recording is there (remote_watch.h)
+    /// The state is shown again and again.
+    [[nodiscard]] bool isLive() const { return !once && !history && capture == 0 && prometheus != "-"; }
 };
 /// Shows what running recordings do, until they end or Ctrl-C.
 int watch(const WatchOptions& options, const Streams& streams);

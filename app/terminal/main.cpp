@@ -570,7 +570,9 @@ int main(int argc, char** argv)
         std::cerr << textOf(wrong, app, {argv + 1, argv + argc}) << " (stepscope-cli --help)\n";
         return kWrongUsage;
     }
-    if (line.place.isRemote())
+    const bool isWatch = app.got_subcommand("watch");
+    line.watch.machine = line.place;
+    if (line.place.isRemote() && !(isWatch && line.watch.isLive())) // watch() renders a remote state itself
         line.run = [&](const Streams& s) { return runRemotely(*app.get_subcommands().front(), line.place, s); };
     try {
         return statusOnceWritten(line.run({std::cout, std::cerr}));

@@ -33,11 +33,12 @@ struct Reader {
     std::string_view name;
     std::string_view written; ///< the option with the file that it writes; empty: it prints its answer
 };
-constexpr std::array<Reader, 8> kReaders{{{"summarize", ""},
+constexpr std::array<Reader, 9> kReaders{{{"summarize", ""},
                                           {"advise", ""},
                                           {"lines", ""},
                                           {"query", ""},
                                           {"calls", ""},
+                                          {"watch", ""},
                                           {"diff", "--junit"},
                                           {"report", "--output"},
                                           {"convert", "OUT"}}};

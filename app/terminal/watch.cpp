@@ -2,6 +2,7 @@
 #include "app/terminal/commands.h"
 #include "app/terminal/interrupt.h"
 #include "app/terminal/output.h"
+#include "app/terminal/remote_watch.h"
 #include "profiler/model/number_text.h"
 #include "profiler/monitor/recording_watch.h"
 #include "profiler/os/connections.h"
@@ -154,9 +155,10 @@ std::string watchLine(const RecordingStatus& status, Nanoseconds now)
                        throughput(slowest), ageText(last, now), alive, status.ranks.size());
 }
 
-nlohmann::ordered_json watchJson(const RecordingStatus& status)
+/// @param now  since 1970
+nlohmann::ordered_json watchJson(const RecordingStatus& status, Nanoseconds now)
 {
-    nlohmann::ordered_json json{{"schema", 1}, {"always_on", status.isAlwaysOn}};
+    nlohmann::ordered_json json{{"schema", 1}, {"always_on", status.isAlwaysOn}, {"now_ns", now.count()}};
     auto& ranks = json["ranks"] = nlohmann::ordered_json::array();
     for (const RankStatus& rank : status.ranks) {
         nlohmann::ordered_json row{{"rank", rank.rank},
@@ -315,35 +317,36 @@ public:
         : m_options(options), m_streams(streams), m_redraws(!options.once && profiler::os::isTerminal(1))
     {
     }
-    Result<void> show(const RecordingStatus& status)
+    /// @param now  by the clock of the machine that records, since 1970
+    Result<void> show(const RecordingStatus& status, Nanoseconds now)
     {
         if (!m_options.prometheus.empty() && m_options.prometheus != "-")
             return replace(m_options.prometheus, prometheusText(status));
-        m_streams.out << text(status) << std::flush;
+        m_streams.out << text(status, now) << std::flush;
         return {};
     }
 
 private:
-    std::string text(const RecordingStatus& status)
+    std::string text(const RecordingStatus& status, Nanoseconds now)
     {
         if (m_options.prometheus == "-")
             return prometheusText(status);
         if (m_options.json)
-            return jsonText(json(status), !m_options.once) + '\n';
+            return jsonText(json(status, now), !m_options.once) + '\n';
         if (m_options.history)
             return histories(status);
         if (!m_options.once && !m_redraws)
-            return fmt::format("{:%H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), watchLine(status, now()));
-        std::string table = watchTable(status, now());
+            return fmt::format("{:%H:%M:%S} {}\n", fmt::localtime(std::time(nullptr)), watchLine(status, now));
+        std::string table = watchTable(status, now);
         const auto lines = std::count(table.begin(), table.end(), '\n');
         if (m_redraws && m_lines > 0) // to the first line of the previous table; then clear what is below
             table = fmt::format("\x1b[{}F\x1b[J", m_lines) + table;
         m_lines = lines;
         return table;
     }
-    nlohmann::ordered_json json(const RecordingStatus& status) const
+    nlohmann::ordered_json json(const RecordingStatus& status, Nanoseconds now) const
     {
-        auto json = watchJson(status);
+        auto json = watchJson(status, now);
         if (m_options.history)
             for (auto& rank : json["ranks"])
                 rank["minutes"] = historyJson(minutes(rank["file"].get<std::string>()));
@@ -465,16 +468,20 @@ int watch(const WatchOptions& options, const Streams& streams)
     catchInterrupts();
     if (options.capture > 0)
         return captureSteps(options, streams);
-    const bool isOnce = options.once || options.history || options.prometheus == "-";
-    monitor::RecordingWatch watch(options.place);
+    const bool isOnce = !options.isLive();
     Output output(options, streams);
+    if (options.machine.isRemote())
+        return watchRemotely(
+            options, [&](const RecordingStatus& status, Nanoseconds then) { return output.show(status, then); },
+            streams);
+    monitor::RecordingWatch watch(options.place);
     for (;;) {
         const auto status = watch.look();
         if (!status) {
             streams.err << status.error().message() << '\n';
             return kBadInput;
         }
-        if (const auto shown = output.show(*status); !shown) {
+        if (const auto shown = output.show(*status, now()); !shown) {
             streams.err << shown.error().message() << '\n';
             return kBadInput;
         }

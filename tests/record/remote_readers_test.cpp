@@ -1,3 +1,4 @@
+#include "advisor/runner/remote_frames.h"
 #include "tests/record/remote_place.h"
 
 #include <csignal>
@@ -106,6 +107,43 @@ TEST(RemoteReaders, PathsAreRelativeToTheFolderThere)
         there(place, "summarize a.sstrace --host-folder '" + (place.folder() / "home/runs").string() + "'");
     EXPECT_EQ(ended.status, 0) << ended.err;
     EXPECT_EQ(there(place, "summarize a.sstrace --host-folder /no/such/folder").status, 1);
+}
+
+TEST(RemoteReaders, StatesOfAWatchedRecordingAreNotTrusted)
+{
+    using advisor::runner::encodeFrame;
+    using advisor::runner::RemoteFrame;
+    const Place place;
+    // The link answers in the place of `watch`, and waits.
+    place.install("link", "for last; do :; done\ncase $last in\n*' answer '*) cat '" +
+                              (place.folder() / "answer").string() + "'; exec cat ;;\nesac\nexec \"$@\"\n");
+    const auto watch = [&](const std::string& frames) {
+        place.folder().write("answer", std::string(advisor::runner::kRemoteBegin) + frames);
+        return there(place, "watch --json run", (place.folder() / "bin/link").string());
+    };
+    for (const std::string& line : {std::string("no JSON"), std::string("[]"), std::string(R"({"ranks": 3})"),
+                                    std::string(R"({"ranks": [1]})"), std::string(20'000'000, ' ')}) {
+        std::string frames;
+        for (std::size_t at = 0; at < line.size(); at += 1 << 19)
+            frames += encodeFrame(RemoteFrame::Output, line.substr(at, 1 << 19));
+        const Ended ended = watch(frames + encodeFrame(RemoteFrame::Output, "\n"));
+        EXPECT_EQ(ended.status, 1) << line.substr(0, 40);
+        EXPECT_EQ(ended.out, "") << line.substr(0, 40);
+    }
+    const Ended one =
+        watch(encodeFrame(RemoteFrame::Output,
+                          R"({"ranks": [{"rank": 1, "host": "a\u001b[2J\nb", "state": "new", "steps": -7, )"
+                          R"("p50_us": "x", "last_us": -1, "parts": [], "late_us": "x"}], "captures": 4})"
+                          "\n") +
+              encodeFrame(RemoteFrame::Ended, "0"));
+    EXPECT_EQ(one.status, 0) << one.err;
+    const auto state = nlohmann::json::parse(one.out, nullptr, false);
+    ASSERT_TRUE(state.is_object()) << one.out;
+    EXPECT_EQ(state["ranks"][0]["host"], "a?[2J?b");
+    EXPECT_EQ(state["ranks"][0]["state"], "unknown");
+    EXPECT_EQ(state["ranks"][0]["steps"], 0);
+    EXPECT_EQ(state["ranks"][0]["last_us"], 0);
+    EXPECT_TRUE(state["captures"].empty());
 }
 
 TEST(RemoteReaders, WrongPlacesAreWrongUsage)
