@@ -1,6 +1,7 @@
 #include "tests/trainer/trace_view.h"
 #include "tests/trainer/trainer_run.h"
 
+#include "profiler/formats/container/trace_file.h"
 #include "profiler/formats/container/trace_reader.h"
 #include "trainer/parallel/local_ranks.h"
 
@@ -176,7 +177,11 @@ TEST(DistributedDataParallel, WritesATraceForEachRankByOneClock)
     const TestFolder folder;
     const auto run = train(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2"});
     ASSERT_EQ(run.ended.status, 0) << run.ended.output;
-    const auto other = profiler::container::readTrace(folder.path() / "run.rank1.sstrace");
+    const fs::path file = folder.path() / "run.rank1.sstrace";
+    const auto header = profiler::container::InputFile::open(file).and_then(profiler::container::readHeader);
+    ASSERT_TRUE(header) << header.error().message();
+    EXPECT_TRUE(header->isSealed);
+    const auto other = profiler::container::readTrace(file);
     ASSERT_TRUE(other) << other.error().message();
     const TraceView zero(run.trace), one(*other);
     EXPECT_EQ(zero.metadata("rank"), "0");

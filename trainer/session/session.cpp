@@ -1,5 +1,6 @@
 #include "trainer/session/session.h"
 
+#include "profiler/formats/container/sealed_writer.h"
 #include "profiler/model/result.h"
 #include "profiler/model/version.h"
 #include "profiler/os/libraries.h"
@@ -197,10 +198,25 @@ public:
             m_progress.warn(message<"training.trace_incomplete", "The trace is incomplete: {why}">(
                                 {{"why", error->what.text}, {"error", error->what.id}}),
                             error->where, error->hint);
+        else if (isRank() && !m_ranks)
+            sealTrace();
         return exit;
     }
 
 private:
+    // The program that started rank 0 seals its trace. Nothing else knows the traces of the other ranks, and of those
+    // that torchrun started.
+    void sealTrace()
+    {
+        if (m_invocation.trace.empty())
+            return;
+        const std::filesystem::path trace = LocalRanks::traceOf(m_invocation.trace, Ranks::fromEnvironment().rank);
+        if (const auto sealed = profiler::container::sealTrace(trace); !sealed)
+            m_progress.warn(message<"training.trace_not_sealed", "The trace was not compressed: {why}">(
+                                {{"why", sealed.error().what.text}, {"error", sealed.error().what.id}}),
+                            sealed.error().where, sealed.error().hint);
+    }
+
     bool acceptable(const GpuState& gpu)
     {
         const auto problems = m_config.problems(gpu.available);
