@@ -157,6 +157,16 @@ void TracePair::close()
     m_viewport.setRanges({}, {});
     emit differenceChanged();
     emit openChanged();
+    setActiveSide(Side::First);
+}
+
+void TracePair::setActiveSide(Side side)
+{
+    const Side possible = isOpen() ? side : Side::First;
+    if (m_active == possible)
+        return;
+    m_active = possible;
+    emit activeSideChanged();
 }
 
 const std::vector<Step>& TracePair::steps(Side side) const

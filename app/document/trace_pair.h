@@ -102,6 +102,10 @@ public:
     /// Null for the second one if the pair is closed.
     [[nodiscard]] TraceDocument* document(Side side) const { return side == Side::First ? m_first : m_second.get(); }
     [[nodiscard]] LinkedViewport* viewport() { return &m_viewport; }
+    /// The trace whose timeline the user used last: commands of the menus act on it. The first one if the pair is
+    /// closed.
+    [[nodiscard]] Side activeSide() const { return m_active; }
+    void setActiveSide(Side side);
 
     [[nodiscard]] Alignment alignment() const { return m_alignment; }
     /// @param how  ByStep or BySelection
@@ -132,6 +136,7 @@ public:
 signals:
     /// The pair was opened or closed.
     void openChanged();
+    void activeSideChanged();
     /// The alignment, the current step, the steps, or a title changed.
     void changed();
     void differenceChanged();
@@ -156,6 +161,7 @@ private:
     TraceDocument* m_first;
     std::unique_ptr<TraceDocument> m_second;
     LinkedViewport m_viewport;
+    Side m_active = Side::First;
     Alignment m_alignment = Alignment::ByStep;
     std::array<std::optional<profiler::TraceTime>, 2> m_marks;
     profiler::analysis::StepMatch m_match;

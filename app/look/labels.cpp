@@ -3,6 +3,7 @@
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 
+#include <QCoreApplication>
 #include <QPainter>
 #include <QStyle>
 #include <QWidget>
@@ -53,6 +54,17 @@ void ElidedLabel::paintEvent(QPaintEvent*)
     const QRect room = contentsRect();
     style()->drawItemText(&painter, room, static_cast<int>(alignment()), palette(), isEnabled(),
                           fontMetrics().elidedText(text(), Qt::ElideMiddle, room.width()), foregroundRole());
+}
+
+void showActive(QLabel& label, const QString& name, bool isActive)
+{
+    label.setText(isActive && !name.isEmpty() ? QString(QChar(0x25b6)) + QStringLiteral("  ") + name : name);
+    QFont font = label.font();
+    font.setWeight(isActive ? QFont::Bold : QFont::Normal);
+    label.setFont(font);
+    label.setForegroundRole(isActive ? QPalette::Link : QPalette::WindowText);
+    label.setAccessibleDescription(isActive ? QCoreApplication::translate("Labels", "The menus act on this timeline.")
+                                            : QString());
 }
 
 void paintNotice(QPainter& painter, const QWidget& strip, const QString& icon, const QColor& tone)

@@ -27,6 +27,9 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 };
 
+/// Shows the name of one of two traces on its label, with a sign if the commands of the menus act on its timeline.
+void showActive(QLabel& label, const QString& name, bool isActive);
+
 /// Space for the icon at the left of a notice strip.
 constexpr int kNoticeSignRoom = 34;
 /// Paints the background and the icon of a notice strip.

@@ -6,6 +6,7 @@
 #include <QActionGroup>
 #include <QKeySequence>
 #include <QMenu>
+#include <algorithm>
 #include <variant>
 #include <vector>
 
@@ -55,6 +56,8 @@ struct Topic {
     const char* title;
     std::vector<Entry> entries;
 };
+
+constexpr const char* kMarks = QT_TRANSLATE_NOOP("app::TimelineCanvas", "Marks");
 
 const std::vector<Topic>& topics()
 {
@@ -161,7 +164,7 @@ const std::vector<Topic>& topics()
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Show all visible flows"),
            {Qt::Key_L},
            &Selected::toggleAllFlows}}},
-        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Marks"),
+        {kMarks,
          {{"toggleMark",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Set or remove mark"),
            {Qt::Key_M},
@@ -246,6 +249,15 @@ const std::vector<Topic>& topics()
     return all;
 }
 
+/// False for an action that another part added to the canvas: the bookmarks, and the mark for the alignment.
+bool isInATopic(const QAction& action)
+{
+    return std::any_of(topics().begin(), topics().end(), [&](const Topic& topic) {
+        return std::any_of(topic.entries.begin(), topic.entries.end(),
+                           [&](const Entry& entry) { return action.objectName() == QLatin1String(entry.name); });
+    });
+}
+
 } // namespace
 
 void addTimelineActions(TimelineCanvas& canvas)
@@ -289,6 +301,12 @@ QList<QMenu*> timelineMenus(const TimelineCanvas& canvas, QWidget* parent)
         for (const Entry& entry : topic.entries)
             menu->addAction(timelineAction(canvas, entry.name));
         menus.append(menu);
+        if (topic.title == kMarks) {
+            menu->addSeparator();
+            for (QAction* action : canvas.actions())
+                if (!isInATopic(*action))
+                    menu->addAction(action);
+        }
     }
     return menus;
 }

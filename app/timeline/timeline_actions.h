@@ -15,7 +15,8 @@ class TimelineCanvas;
 void addTimelineActions(TimelineCanvas& canvas);
 /// An action by its object name, such as "zoomIn"; never null for an existing name.
 QAction* timelineAction(const TimelineCanvas& canvas, const char* name);
-/// All actions as menus by topic, owned by `parent`.
+/// All actions of the canvas as menus by topic, owned by `parent`. Those that other parts added to it, such as the list
+/// of bookmarks, are below the marks.
 QList<QMenu*> timelineMenus(const TimelineCanvas& canvas, QWidget* parent);
 
 /// A topic of the shortcuts page: keys and what they do.

@@ -12,7 +12,7 @@ namespace app {
 
 using profiler::Nanoseconds;
 
-ViewportLink::ViewportLink(TimelineCanvas* canvas, TracePair* pair, Side side)
+ViewportLink::ViewportLink(TimelineCanvas* canvas, TracePair* pair, Side side, QWidget* view)
     : QObject(canvas), m_canvas(canvas), m_pair(pair), m_side(side)
 {
     LinkedViewport* viewport = pair->viewport();
@@ -24,8 +24,11 @@ ViewportLink::ViewportLink(TimelineCanvas* canvas, TracePair* pair, Side side)
     connect(viewport, &LinkedViewport::limitsChanged, this, &ViewportLink::apply);
     connect(pair, &TracePair::openChanged, this, &ViewportLink::showPairing);
     addMarkAction();
-    if (side == Side::Second)
-        canvas->viewport()->installEventFilter(this);
+    canvas->viewport()->installEventFilter(this);
+    connect(qApp, &QApplication::focusChanged, this, [this, view](QWidget*, QWidget* focused) {
+        if (focused && (focused == view || view->isAncestorOf(focused)))
+            m_pair->setActiveSide(m_side);
+    });
     showPairing();
     report();
 }
@@ -82,8 +85,22 @@ void ViewportLink::showView()
     m_showing = false;
 }
 
+/// The wheel does not move the focus by itself, but keys act on the timeline that the user moves.
+void ViewportLink::activate()
+{
+    if (m_pair->activeSide() == m_side)
+        return;
+    if (qobject_cast<TimelineCanvas*>(QApplication::focusWidget()))
+        m_canvas->setFocus(Qt::MouseFocusReason);
+    m_pair->setActiveSide(m_side);
+}
+
 bool ViewportLink::eventFilter(QObject* watched, QEvent* event)
 {
+    if (event->type() == QEvent::Wheel)
+        activate();
+    if (m_side == Side::First)
+        return QObject::eventFilter(watched, event);
     switch (event->type()) {
     case QEvent::MouseButtonPress:
         return startDrag(*static_cast<QMouseEvent*>(event));

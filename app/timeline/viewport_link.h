@@ -9,6 +9,7 @@
 
 class QEvent;
 class QMouseEvent;
+class QWidget;
 
 namespace app {
 
@@ -16,13 +17,14 @@ class TimelineCanvas;
 class TracePair;
 
 /// Connects a timeline with the common axis of two traces: reports its movements, follows those of the other timeline,
-/// and adds the action that marks a position for the alignment. A drag with Ctrl in the second timeline shifts it
-/// against the first. Owned by the canvas.
+/// adds the action that marks a position for the alignment, and reports which timeline the user uses. A drag with Ctrl
+/// in the second timeline shifts it against the first. Owned by the canvas.
 class ViewportLink : public QObject {
     Q_OBJECT
 public:
     /// The pair must outlive the canvas.
-    ViewportLink(TimelineCanvas* canvas, TracePair* pair, Side side);
+    /// @param view  contains the canvas and what belongs to it: with the focus in there, its timeline is the active one
+    ViewportLink(TimelineCanvas* canvas, TracePair* pair, Side side, QWidget* view);
 
     /// Shows the common range. Call after TimelineCanvas::setTrace().
     void apply();
@@ -35,6 +37,7 @@ private:
     void showView();
     void showPairing();
     void report();
+    void activate();
     [[nodiscard]] bool startDrag(const QMouseEvent& event);
     void drag(const QMouseEvent& event);
     void endDrag();

@@ -121,6 +121,10 @@ profiler::Result<void> BookmarkStore::save(const std::filesystem::path& trace,
 TimelineBookmarks::TimelineBookmarks(TimelineCanvas* canvas, BookmarkStore store, QWidget* parent)
     : QObject(parent), m_canvas(canvas), m_store(std::move(store)), m_parent(parent)
 {
+    auto* menu = new QMenu(tr("Bookmarks"), parent);
+    menu->setObjectName("bookmarks");
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] { list(menu); });
+    canvas->addAction(menu->menuAction());
     connect(canvas, &TimelineCanvas::bookmarkWanted, this, &TimelineBookmarks::askNote);
     connect(canvas, &TimelineCanvas::bookmarksChanged, this, [this] {
         if (!m_loading)
@@ -174,6 +178,7 @@ void TimelineBookmarks::askNote(profiler::TraceTime time, const QString& note)
     dialog->open();
 }
 
+/// Fills the menu with entries that go to the bookmarks.
 void TimelineBookmarks::list(QMenu* menu) const
 {
     menu->clear();

@@ -55,7 +55,8 @@ private:
 class TimelineBookmarks : public QObject {
     Q_OBJECT
 public:
-    /// @param parent  of the dialogs
+    /// Adds the menu of the bookmarks to the actions of the canvas.
+    /// @param parent  of the dialogs and of the menu
     TimelineBookmarks(TimelineCanvas* canvas, BookmarkStore store, QWidget* parent);
 
     /// Metadata key of bookmarks in a trace file, in the format of BookmarkStore::toText().
@@ -66,9 +67,6 @@ public:
     void replaceTrace(const profiler::Trace& trace, const std::filesystem::path& file);
     /// A later snapshot of the same trace. Its file may have its final size now, for which they are stored again.
     void updateTrace(const profiler::Trace& trace);
-    /// Fills a menu with entries that go to them.
-    void list(QMenu* menu) const;
-
 signals:
     /// @param text  bookmarks of the trace, in the format of BookmarkStore::toText()
     void changed(const QByteArray& text);
@@ -76,6 +74,7 @@ signals:
     void noticed(const QString& what, const QString& detail, bool isError);
 
 private:
+    void list(QMenu* menu) const;
     void askNote(profiler::TraceTime time, const QString& note);
     void store();
 

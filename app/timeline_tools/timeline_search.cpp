@@ -332,6 +332,7 @@ TimelineSearch::TimelineSearch(TimelineCanvas* canvas, QWidget* parent)
     : QObject(parent), m_canvas(canvas), m_bar(new FindBar(parent)), m_finder(new TimelineFinder(this))
 {
     m_bar->hide();
+    m_bar->addActions(canvas->actions()); // their shortcuts work in the bar, too
     connect(canvas, &TimelineCanvas::findWanted, this, &TimelineSearch::open);
     connect(canvas, &TimelineCanvas::findNextWanted, this, [this] { step(true); });
     connect(canvas, &TimelineCanvas::findPreviousWanted, this, [this] { step(false); });

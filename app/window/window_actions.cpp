@@ -6,6 +6,8 @@
 #include "app/look/labels.h"
 #include "app/look/theme.h"
 #include "app/tables/slice_details.h"
+#include "app/timeline/timeline_actions.h"
+#include "app/timeline/timeline_canvas.h"
 #include "app/window/command_palette.h"
 #include "app/window/dock.h"
 #include "app/window/dock_layout.h"
@@ -30,6 +32,7 @@ namespace app {
 
 namespace {
 
+constexpr int kHeadingMargin = 24;              ///< pixels around the heading of a menu
 constexpr std::size_t kMostNames = 20'000;      ///< the palette filters as many names within a few milliseconds
 constexpr int kSettingRank = 1, kSliceRank = 2; ///< commands come first
 
@@ -71,6 +74,7 @@ WindowActions::WindowActions(Workbench* bench, Appearance* appearance, QMainWind
     connect(m_layout, &DockLayout::changed, this, &WindowActions::showLayoutState);
     connect(&m_bench->document, &TraceDocument::traceChanged, this, &WindowActions::update);
     connect(&m_bench->pair, &TracePair::openChanged, this, &WindowActions::update);
+    connect(&m_bench->pair, &TracePair::activeSideChanged, this, &WindowActions::fillTimelineMenu);
     connect(&m_bench->training, &TrainingService::stateChanged, this, &WindowActions::update);
     connect(&m_bench->jobs, &JobGuard::changed, this, &WindowActions::update);
     update();
@@ -222,8 +226,8 @@ void WindowActions::makeToolBar()
     bar->addWidget(spacer);
     // Its shortcut belongs to the timeline: Ctrl+F searches in the focused view.
     QAction* find = bar->addAction(icon("search"), tr("Find…"), this, [this] {
-        if (QAction* timeline = timelineFind())
-            timeline->trigger();
+        if (const TimelineCanvas* timeline = activeTimeline())
+            timelineAction(*timeline, "find")->trigger();
     });
     find->setObjectName("findName");
     find->setToolTip(tr("Find a name on the timeline (Ctrl+F)"));
@@ -243,7 +247,10 @@ void WindowActions::addViews()
 {
     std::vector<QDockWidget*> docks;
     for (const DockLayout::PlacedView& placed : m_layout->views()) {
-        addViewMenu(placed.widget, placed.view.title);
+        if (placed.widget->objectName() == "timeline")
+            makeTimelineMenu(placed.view.title);
+        else
+            addViewMenu(placed.widget, placed.view.title);
         if (placed.dock)
             docks.push_back(placed.dock);
     }
@@ -312,6 +319,56 @@ void WindowActions::addViewMenu(QWidget* view, const QString& title)
     auto* menu = new QMenu(title, m_window);
     menu->addActions(view->actions());
     m_window->menuBar()->insertMenu(m_viewMenu->menuAction(), menu);
+}
+
+void WindowActions::makeTimelineMenu(const QString& title)
+{
+    m_timelineMenu = new QMenu(title, m_window);
+    m_timelineMenu->setObjectName("timelineMenu");
+    m_window->menuBar()->insertMenu(m_viewMenu->menuAction(), m_timelineMenu);
+    // The names of the traces may have changed.
+    connect(m_timelineMenu, &QMenu::aboutToShow, this, &WindowActions::showTimelineName);
+    fillTimelineMenu();
+}
+
+/// Fills the menu with the commands of the timeline that the user used last.
+void WindowActions::fillTimelineMenu()
+{
+    const TimelineCanvas* timeline = activeTimeline();
+    if (!timeline || !m_timelineMenu)
+        return;
+    m_timelineMenu->clear();
+    for (QMenu* old : m_timelineMenu->findChildren<QMenu*>(Qt::FindDirectChildrenOnly))
+        old->deleteLater();
+    m_timelineName = m_timelineMenu->addSection({});
+    for (QMenu* menu : timelineMenus(*timeline, m_timelineMenu))
+        m_timelineMenu->addMenu(menu);
+    showTimelineName();
+}
+
+/// Of two timelines, the menu names the one on which it acts.
+void WindowActions::showTimelineName()
+{
+    const Side side = m_bench->pair.activeSide();
+    const bool isNamed = m_bench->pair.isOpen();
+    m_timelineName->setVisible(isNamed);
+    const QString name =
+        isNamed ? (side == Side::First ? tr("A  ·  %1") : tr("B  ·  %1")).arg(m_bench->pair.document(side)->title())
+                : QString();
+    m_timelineName->setText(QString(name).replace('&', "&&"));
+    // A heading does not widen its menu.
+    m_timelineMenu->setMinimumWidth(isNamed ? m_timelineMenu->fontMetrics().horizontalAdvance(name) + kHeadingMargin
+                                            : 0);
+}
+
+/// Null before the views exist.
+TimelineCanvas* WindowActions::activeTimeline() const
+{
+    const QString stem = m_bench->pair.activeSide() == Side::First ? "timeline" : "side_by_side";
+    for (const DockLayout::PlacedView& placed : m_layout->views())
+        if (placed.widget->objectName() == stem)
+            return placed.widget->findChild<TimelineCanvas*>();
+    return nullptr;
 }
 
 void WindowActions::update()
@@ -400,28 +457,18 @@ void WindowActions::findSetting(const QString& text)
         }
 }
 
-/// The search of the timeline with the focus; otherwise that of the first timeline.
-QAction* WindowActions::timelineFind() const
-{
-    for (const QWidget* at = m_window->focusWidget(); at; at = at->parentWidget())
-        for (QAction* action : at->actions())
-            if (action->objectName() == "find")
-                return action;
-    return m_window->findChild<QAction*>("find");
-}
-
-/// Searches the timeline for a name and goes to its first slice.
+/// Searches the timeline of the document for a name and goes to its first slice.
 void WindowActions::findSlices(const QString& name)
 {
     m_layout->reveal("timeline");
-    auto* find = m_window->findChild<QAction*>("find");
-    auto* next = m_window->findChild<QAction*>("findNext");
+    m_bench->pair.setActiveSide(Side::First);
+    const TimelineCanvas* timeline = activeTimeline();
     auto* text = m_window->findChild<QLineEdit*>("timelineFind");
-    if (!find || !next || !text)
+    if (!timeline || !text)
         return;
-    find->trigger();
+    timelineAction(*timeline, "find")->trigger();
     text->setText(name);
-    next->trigger();
+    timelineAction(*timeline, "findNext")->trigger();
 }
 
 void WindowActions::openPalette()

@@ -20,6 +20,7 @@ class Appearance;
 class CommandPalette;
 class DockController;
 class DockLayout;
+class TimelineCanvas;
 class WindowDialogs;
 struct PaletteEntry;
 struct Workbench;
@@ -50,10 +51,13 @@ private:
     void makeGoToMenu();
     void makeThemeMenu();
     void addViewMenu(QWidget* view, const QString& title);
+    void makeTimelineMenu(const QString& title);
+    void fillTimelineMenu();
+    void showTimelineName();
     void showLayoutState();
     void fillRecentMenu();
     void findSetting(const QString& text);
-    [[nodiscard]] QAction* timelineFind() const;
+    [[nodiscard]] TimelineCanvas* activeTimeline() const;
     void findSlices(const QString& name);
     void openPalette();
     void readSliceNames();
@@ -71,7 +75,8 @@ private:
     DockLayout* m_layout;
     WindowDialogs* m_dialogs;
     Actions m_actions{};
-    QMenu *m_viewMenu = nullptr, *m_recentMenu = nullptr;
+    QMenu *m_viewMenu = nullptr, *m_recentMenu = nullptr, *m_timelineMenu = nullptr;
+    QAction* m_timelineName = nullptr; ///< the heading of m_timelineMenu while two traces are open
     QLabel* m_runLabel = nullptr;
     DockController* m_dockController = nullptr;            ///< created with the views
     std::vector<std::pair<QAction*, QWidget*>> m_strips;   ///< actions that open the central views

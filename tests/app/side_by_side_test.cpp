@@ -21,6 +21,7 @@
 #include <QSettings>
 #include <QTest>
 #include <QToolButton>
+#include <QWheelEvent>
 #include <fmt/format.h>
 
 // Two traces side by side on one axis.
@@ -176,6 +177,7 @@ private slots:
     void maximizedTimelinesAreBothShown();
     void equalKindsHaveEqualColours();
     void searchAndBookmarksAreThoseOfTheFocusedTimeline();
+    void theMenusActOnTheTimelineThatWasUsedLast();
 };
 
 void SideBySideTest::bothTimelinesShareTheWindow_data()
@@ -605,6 +607,77 @@ void SideBySideTest::searchAndBookmarksAreThoseOfTheFocusedTimeline()
     both.open();
     QCOMPARE(both.canvas(Side::Second)->scene().marks.bookmarks().size(), std::size_t{1});
     QCOMPARE(both.canvas(Side::Second)->scene().marks.bookmarks().front().time, at);
+}
+
+void SideBySideTest::theMenusActOnTheTimelineThatWasUsedLast()
+{
+    Both both;
+    both.open();
+    both.app.window.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&both.app.window));
+    find<QToolButton>(&both.app.window, "lockTimelines")->click(); // a movement of one is not one of the other
+    auto *first = both.canvas(Side::First), *second = both.canvas(Side::Second);
+    auto* menu = find<QMenu>(&both.app.window, "timelineMenu");
+    const auto inMenu = [&](const char* name) -> QAction* {
+        for (const QAction* topic : menu->actions())
+            if (topic->menu())
+                for (QAction* action : topic->menu()->actions())
+                    if (action->objectName() == name)
+                        return action;
+        return nullptr;
+    };
+    const auto moved = [&] {
+        const auto a = first->scene().axis.visible(), b = second->scene().axis.visible();
+        inMenu("zoomIn")->trigger();
+        return std::pair(first->scene().axis.visible() != a, second->scene().axis.visible() != b);
+    };
+    const auto isShownActive = [&](const char* name) {
+        return find<QLabel>(&both.app.window, name)->text().startsWith(QChar(0x25b6));
+    };
+    first->setFocus();
+    QTRY_COMPARE(both.pair().activeSide(), Side::First);
+    QCOMPARE(moved(), std::pair(true, false));
+    QVERIFY(isShownActive("firstTraceName") && !isShownActive("secondTraceName"));
+
+    second->setFocus();
+    QTRY_COMPARE(both.pair().activeSide(), Side::Second);
+    QCOMPARE(moved(), std::pair(false, true));
+    QVERIFY(!isShownActive("firstTraceName") && isShownActive("secondTraceName"));
+    emit menu->aboutToShow();
+    QVERIFY(menu->actions().front()->text().endsWith("b.sspack"));
+    inMenu("colorByName")->trigger();
+    QVERIFY(second->scene().colors.scheme() == app::ColorBy::Name &&
+            first->scene().colors.scheme() == app::ColorBy::Kind);
+    // With the focus in a panel, they act on the one that was used last, and so does the toolbar.
+    find<QComboBox>(&both.app.window, "differenceOf")->setFocus();
+    QVERIFY(!second->hasFocus());
+    QCOMPARE(moved(), std::pair(false, true));
+    find<QAction>(&both.app.window, "findName")->trigger();
+    auto* text = find<QLineEdit>(both.app.window.findChild<app::SideBySideView*>(), "timelineFind");
+    QVERIFY(text->isVisible());
+    QTest::keyClicks(text, "gelu");
+    QTRY_VERIFY(second->scene().hits && second->scene().hits->count == 14);
+    QTest::keyClick(text, Qt::Key_F3); // in the search bar
+    QTRY_VERIFY(both.selection(Side::Second)->slice());
+    QTest::keyClick(text, Qt::Key_Escape);
+
+    // The wheel moves a timeline without a click.
+    second->setFocus();
+    const QPoint at = first->viewport()->rect().center();
+    QWheelEvent wheel(at, first->viewport()->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
+    QApplication::sendEvent(first->viewport(), &wheel);
+    QCOMPARE(both.pair().activeSide(), Side::First);
+    QVERIFY(first->hasFocus());
+    QCOMPARE(moved(), std::pair(true, false));
+
+    second->setFocus();
+    QTRY_COMPARE(both.pair().activeSide(), Side::Second);
+    both.pair().close();
+    QCOMPARE(both.pair().activeSide(), Side::First);
+    const auto before = first->scene().axis.visible();
+    inMenu("fitAll")->trigger();
+    QVERIFY(first->scene().axis.visible() != before);
 }
 
 QTEST_MAIN(SideBySideTest)

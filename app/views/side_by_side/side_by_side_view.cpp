@@ -79,6 +79,7 @@ SideBySideView::SideBySideView(TracePair* pair, BookmarkStore bookmarks, QWidget
     m_notice->setStats({}, Writer::Other);
     connect(pair, &TracePair::openChanged, this, &SideBySideView::takeOpen);
     connect(pair, &TracePair::changed, this, &SideBySideView::showState);
+    connect(pair, &TracePair::activeSideChanged, this, &SideBySideView::showState);
     connect(pair->viewport(), &LinkedViewport::changed, this, &SideBySideView::showState);
     hide();
     if (pair->isOpen())
@@ -93,9 +94,6 @@ QWidget* SideBySideView::makeHeader()
     row->setSpacing(4);
     m_name = new ElidedLabel(header);
     m_name->setObjectName("secondTraceName");
-    QFont bold = m_name->font();
-    bold.setWeight(QFont::DemiBold);
-    m_name->setFont(bold);
     row->addWidget(m_name, 2);
     addStepControls(row);
     addAlignmentControls(row);
@@ -203,7 +201,7 @@ void SideBySideView::makeTimeline()
         if (side == Side::Second && holds(*m_canvas->scene().trace, id))
             m_canvas->revealTrack(id.track, m_canvas->scene().trace->slice(id).depth);
     });
-    m_link = new ViewportLink(m_canvas, m_pair, Side::Second);
+    m_link = new ViewportLink(m_canvas, m_pair, Side::Second, this);
 }
 
 void SideBySideView::takeOpen()
@@ -317,7 +315,8 @@ void SideBySideView::showState()
     if (!m_pair->isOpen())
         return;
     const TraceDocument* second = m_pair->document(Side::Second);
-    m_name->setText(second->title().isEmpty() ? QStringLiteral("B") : QStringLiteral("B  ·  ") + second->title());
+    showActive(*m_name, second->title().isEmpty() ? QStringLiteral("B") : QStringLiteral("B  ·  ") + second->title(),
+               m_pair->activeSide() == Side::Second);
     m_name->setToolTip(QString::fromStdString(second->path().string()));
     m_step->setText(stepText());
     m_step->setToolTip(m_step->text());

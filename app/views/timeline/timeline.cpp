@@ -16,12 +16,14 @@ namespace {
 /// Links the timeline with that of a second trace, and shows which of both it is.
 void linkSecondTrace(TimelineView* view, TracePair* pair)
 {
-    new ViewportLink(view->canvas(), pair, Side::First);
+    new ViewportLink(view->canvas(), pair, Side::First, view);
     const auto showName = [=] {
-        view->setName(pair->isOpen() ? QStringLiteral("A  ·  ") + pair->document(Side::First)->title() : QString());
+        view->setName(pair->isOpen() ? QStringLiteral("A  ·  ") + pair->document(Side::First)->title() : QString(),
+                      pair->activeSide() == Side::First);
     };
     QObject::connect(pair, &TracePair::openChanged, view, showName);
     QObject::connect(pair, &TracePair::changed, view, showName);
+    QObject::connect(pair, &TracePair::activeSideChanged, view, showName);
     QObject::connect(pair, &TracePair::counterpartSelected, view, [=](Side side, profiler::SliceId id) {
         const auto& trace = view->canvas()->scene().trace;
         if (side == Side::First && trace && holds(*trace, id))

@@ -17,7 +17,6 @@
 #include <QDialogButtonBox>
 #include <QGridLayout>
 #include <QLabel>
-#include <QMenu>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QSaveFile>
@@ -77,9 +76,6 @@ TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidge
     column->setSpacing(0);
     m_name->setObjectName("firstTraceName");
     m_name->setContentsMargins(8, 3, 8, 3);
-    QFont bold = m_name->font();
-    bold.setWeight(QFont::DemiBold);
-    m_name->setFont(bold);
     m_name->hide();
     column->addWidget(m_name);
     column->addWidget(m_notice);
@@ -87,7 +83,6 @@ TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidge
     column->addWidget(m_minimap);
     column->addWidget(m_canvas, 1);
     setFocusProxy(m_canvas);
-    makeMenus();
     connectSelection();
     connectMarks();
     connect(m_search, &TimelineSearch::hitsChanged, m_minimap, &TimelineMinimap::setHits);
@@ -96,19 +91,6 @@ TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidge
     connect(m_canvas, &TimelineCanvas::viewChanged, this,
             [this] { m_minimap->setView(m_canvas->scene().axis.visible(), m_canvas->scene().headerWidth); });
     connect(m_minimap, &TimelineMinimap::rangeWanted, m_canvas, &TimelineCanvas::showRange);
-}
-
-void TimelineView::makeMenus()
-{
-    for (QMenu* menu : timelineMenus(*m_canvas, this)) {
-        if (menu->actions().contains(timelineAction(*m_canvas, "editBookmark"))) {
-            menu->addSeparator();
-            QMenu* bookmarks = menu->addMenu(tr("Bookmarks"));
-            bookmarks->setObjectName("bookmarks");
-            connect(bookmarks, &QMenu::aboutToShow, this, [this, bookmarks] { m_bookmarks->list(bookmarks); });
-        }
-        addAction(menu->menuAction());
-    }
 }
 
 void TimelineView::connectSelection()
@@ -196,9 +178,9 @@ void TimelineView::takeSelection()
     m_canvas->setSelectedRange(m_selection->range());
 }
 
-void TimelineView::setName(const QString& name)
+void TimelineView::setName(const QString& name, bool isActive)
 {
-    m_name->setText(name);
+    showActive(*m_name, name, isActive);
     m_name->setVisible(!name.isEmpty());
 }
 

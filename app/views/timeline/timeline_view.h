@@ -38,7 +38,8 @@ public:
     void showGaps(std::shared_ptr<const DeviceGaps> gaps);
     [[nodiscard]] TimelineCanvas* canvas() const { return m_canvas; }
     /// Shows the name of the trace above the timeline, to distinguish it from a second one; empty: hidden.
-    void setName(const QString& name);
+    /// @param isActive  the commands of the menus act on this timeline
+    void setName(const QString& name, bool isActive = true);
 
     /// Opens the search bar.
     void openFind();
@@ -55,7 +56,6 @@ private:
     void connectSelection();
     void connectMarks();
     void watchReading();
-    void makeMenus();
     void takeSelection();
     void takeRowLayout(const profiler::Trace& trace);
     void keepRowLayout() const;
