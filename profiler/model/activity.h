@@ -67,11 +67,15 @@ enum class MemoryKind : std::uint8_t { Unknown, Pageable, Pinned, Device, Array,
 std::string_view copyKindName(CopyKind kind);     ///< "HtoD"…
 std::string_view memoryKindName(MemoryKind kind); ///< "pageable"…
 
-/// Suffixes in counter names that say what the values mean.
+/// Suffixes in counter names that say what the values mean, and what metadata adds to counters.
 namespace counter {
 /// Suffix of a counter that started at 0 when the recording began, so that earlier values are not included. PyTorch
 /// before 1.10 records only changes of memory.
 inline constexpr std::string_view kSinceBegin = " since the recording began";
+/// Metadata key "memory.live.gpu0" (or "cpu"): the blocks that an importer found alive at the peak of the counter "GPU
+/// 0 memory allocated", from its recorded allocations. The first line is the peak in bytes. Each other line is a block:
+/// time of its allocation in ns since the first sample of the counter, process, thread and bytes, separated by tabs.
+inline constexpr std::string_view kLiveBlocks = "memory.live.";
 } // namespace counter
 
 } // namespace profiler

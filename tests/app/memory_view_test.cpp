@@ -111,6 +111,7 @@ private slots:
     void theChartIsCopiedAndSaved();
     void rulesAreThoseOfTheSource();
     void totalsHaveNoHolders();
+    void memoryEventsOfPytorchHaveHolders();
     void theBusiestDeviceIsShownFirst();
     void anotherTraceReplacesTheMemory();
 };
@@ -315,6 +316,39 @@ void MemoryViewTest::totalsHaveNoHolders()
     QVERIFY(!shown.panel.hasPage(app::MemoryPanel::Treemap));
     QVERIFY(!shown.panel.hasPage(app::MemoryPanel::Segments));
     QVERIFY(shown.part<QComboBox>("memoryMoment")->currentText().contains("900 B"));
+}
+
+void MemoryViewTest::memoryEventsOfPytorchHaveHolders()
+{
+    QTemporaryDir folder;
+    QFile file(folder.filePath("trace.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"schemaVersion": 1, "traceEvents": [
+        {"ph": "X", "cat": "python_function", "name": "train.py(10): main", "pid": 7, "tid": 7, "ts": 100, "dur": 900},
+        {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 7, "tid": 7, "ts": 210, "dur": 180},
+        {"ph": "i", "s": "t", "name": "[memory]", "pid": 7, "tid": 7, "ts": 225, "args": {"Total Reserved": 9000,
+         "Total Allocated": 1400, "Bytes": 400, "Addr": 100, "Device Id": 0, "Device Type": 1}}]})");
+    file.close();
+    const auto trace = profiler::formats::openTrace(file.fileName().toStdString());
+    QVERIFY(trace);
+    Shown shown(*trace);
+    QVERIFY(!shown.part<QLabel>("memoryNoHolders")->isVisible());
+    QVERIFY(shown.panel.hasPage(app::MemoryPanel::Treemap));
+    QCOMPARE(shown.panel.table()->model()->rowCount(), 2);
+    QCOMPARE(shown.cell(0, 0), QString("Allocated before the recording"));
+    QCOMPARE(shown.cell(0, 1), QString("1.00 kB"));
+    QCOMPARE(shown.cell(0, 3), QString("–"));
+    QCOMPARE(shown.cell(1, 0), QString("train.py:10 · linear"));
+    QCOMPARE(shown.cell(1, 1), QString("400 B"));
+    QCOMPARE(shown.cell(1, 4), QString("main"));
+    const QString source = shown.part<QLabel>("memorySource")->text();
+    QVERIFY2(source.contains("earlier"), qPrintable(source));
+    auto* table = shown.panel.table();
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(1, 0)).center());
+    const auto slice = shown.bench.document.selection()->slice();
+    QVERIFY(slice.has_value());
+    QCOMPARE(shown.bench.document.trace()->name(shown.bench.document.trace()->slice(*slice)),
+             std::string_view("aten::linear"));
 }
 
 void MemoryViewTest::theBusiestDeviceIsShownFirst()

@@ -129,8 +129,18 @@ QString memorySourceText(const analysis::DeviceMemory& memory)
                                                    "it with context=\"all\".");
         break;
     case MemorySource::AllocatorTotals:
-        text = MemoryLook::tr("The trace contains the totals of PyTorch's allocator after each allocation. A memory "
-                              "snapshot tells what the memory is used for.");
+        text =
+            !memory.hasEvents
+                ? MemoryLook::tr("The trace contains the totals of PyTorch's allocator after each allocation. A memory "
+                                 "snapshot tells what the memory is used for.")
+            : memory.hasStacks
+                ? MemoryLook::tr("The trace contains each allocation during the recording. A holder is the operator "
+                                 "and the Python function that ran on its thread; the line is where the function "
+                                 "starts.")
+                : MemoryLook::tr("The trace contains each allocation during the recording. A holder is the operator "
+                                 "that ran on its thread; with_stack=True also records the Python function.");
+        if (memory.hasEvents)
+            text += u' ' + MemoryLook::tr("What holds memory that was allocated earlier is not recorded.");
         break;
     case MemorySource::DriverTotals:
         text = MemoryLook::tr("The trace contains what the process got from the CUDA driver (cudaMalloc).");
@@ -203,6 +213,8 @@ QString holderTitle(const analysis::LiveBlocks& holder)
 {
     if (holder.rest)
         return MemoryLook::tr("All smaller groups");
+    if (holder.unrecorded)
+        return MemoryLook::tr("Allocated before the recording");
     if (!holder.place.empty()) {
         const std::size_t folder = holder.place.file.rfind('/');
         return asQString(holder.place.file.substr(folder == std::string::npos ? 0 : folder + 1)) + u':' +
@@ -214,13 +226,25 @@ QString holderTitle(const analysis::LiveBlocks& holder)
                                 : MemoryLook::tr("Outside operators, in %1").arg(asQString(holder.phase));
 }
 
+QString holderLabel(const analysis::LiveBlocks& holder)
+{
+    return holder.place.empty() || holder.op.empty()
+               ? holderTitle(holder)
+               : holderTitle(holder) + QStringLiteral(" · ") + shortName(holder.op);
+}
+
 QString holderDescription(const analysis::LiveBlocks& holder, std::int64_t allBytes)
 {
     QStringList lines{holderTitle(holder)};
     if (!holder.place.empty())
         lines << asQString(holder.place.file) + u':' + QString::number(holder.place.line) +
                      (holder.place.function.empty() ? QString() : u' ' + asQString(holder.place.function));
-    if (!holder.rest)
+    if (!holder.place.empty() && !holder.op.empty())
+        lines << asQString(holder.op);
+    if (holder.unrecorded)
+        lines << MemoryLook::tr("The trace does not record what holds it: start the recording earlier, or use a memory "
+                                "snapshot.");
+    else if (!holder.rest)
         lines << memoryCategoryTitle(holder.category);
     if (!holder.phase.empty())
         lines << (holder.step ? MemoryLook::tr("%1, step %2").arg(asQString(holder.phase)).arg(*holder.step)

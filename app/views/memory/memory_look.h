@@ -36,6 +36,8 @@ QColor memoryTextColor(MemoryCategory category, bool dark);
 
 /// "train.py:41", or the operator and the phase, or what else is known about the place of an allocation.
 QString holderTitle(const profiler::analysis::LiveBlocks& holder);
+/// The title with the operator: "train.py:41 · linear".
+QString holderLabel(const profiler::analysis::LiveBlocks& holder);
 /// Everything known about a group of blocks, in lines.
 QString holderDescription(const profiler::analysis::LiveBlocks& holder, std::int64_t allBytes);
 

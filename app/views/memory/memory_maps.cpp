@@ -154,11 +154,11 @@ void MemoryTreemap::paint(QPainter& painter, QSize size, const std::vector<QRect
         if (rect.width() >= 30 && rect.height() >= line + 3) {
             painter.save();
             painter.setClipRect(rect, Qt::IntersectClip);
-            m_labels.draw(painter, rect.left() + 4, rect.top() + 2, rect.width() - 7, holderTitle(holder), text);
+            m_labels.draw(painter, rect.left() + 4, rect.top() + 2, rect.width() - 7, holderLabel(holder), text);
             if (rect.height() >= 2 * line + 4)
                 m_labels.draw(painter, rect.left() + 4, rect.top() + 2 + line, rect.width() - 7,
                               formatBytes(static_cast<double>(holder.bytes)), text);
-            if (rect.height() >= 3 * line + 5 && !holder.rest)
+            if (rect.height() >= 3 * line + 5 && !holder.rest && !holder.unrecorded)
                 m_labels.draw(painter, rect.left() + 4, rect.top() + 2 + 2 * line, rect.width() - 7,
                               memoryCategoryTitle(holder.category), text);
             painter.restore();

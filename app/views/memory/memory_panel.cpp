@@ -85,14 +85,17 @@ EvidenceRow rowOf(const LiveBlocks& holder, std::int64_t all, std::size_t index)
     if (!holder.phase.empty())
         where = holder.step ? MemoryPanel::tr("%1, step %2").arg(asQString(holder.phase)).arg(*holder.step)
                             : asQString(holder.phase);
+    else if (holder.step)
+        where += (where.isEmpty() ? QString() : QStringLiteral(", ")) + MemoryPanel::tr("step %1").arg(*holder.step);
+    const bool isKnown = !holder.rest && !holder.unrecorded;
     EvidenceRow row;
-    row.cells = {{holderTitle(holder), 0},
+    row.cells = {{holderLabel(holder), 0},
                  {formatBytes(static_cast<double>(holder.bytes)), static_cast<double>(holder.bytes)},
                  {formatShare(share), share},
-                 {holder.rest ? none : memoryCategoryTitle(holder.category), 0},
+                 {isKnown ? memoryCategoryTitle(holder.category) : none, 0},
                  {where.isEmpty() ? none : where, 0},
                  {holder.blocks > 0 ? formatCount(holder.blocks) : none, static_cast<double>(holder.blocks)}};
-    if (!holder.rest)
+    if (isKnown)
         row.swatch = memoryClass(holder.category);
     row.evidence.slice = holder.allocation;
     row.key = QString::number(index);
@@ -428,8 +431,9 @@ void MemoryPanel::showHolders()
     m_table->setRows(std::move(rows));
     m_treemap->setHolders(state ? state->holders : std::vector<LiveBlocks>());
     m_noHolders->setText(
-        tr("The trace records how much memory was allocated, but not by what.\n\nA memory snapshot does: call "
-           "torch.cuda.memory._record_memory_history() before the training, "
+        tr("The trace records how much memory was allocated, but not which blocks, or nothing was allocated during "
+           "the recording.\n\nA memory snapshot does: call torch.cuda.memory._record_memory_history() before the "
+           "training, "
            "torch.cuda.memory._dump_snapshot(\"memory.pickle\") after a few steps, and open that file here."));
     m_holderPages->setCurrentIndex(isEmpty ? 1 : 0);
     m_tabs->setTabEnabled(Treemap, !isEmpty);
@@ -552,7 +556,9 @@ QString MemoryPanel::holdersCsv() const
     for (const LiveBlocks& holder : state->holders) {
         const QStringList fields{QString::number(holder.bytes),
                                  QString::number(holder.blocks),
-                                 holder.rest ? QStringLiteral("rest") : asQString(memoryCategoryName(holder.category)),
+                                 holder.rest         ? QStringLiteral("rest")
+                                 : holder.unrecorded ? QStringLiteral("unrecorded")
+                                                     : asQString(memoryCategoryName(holder.category)),
                                  csvField(asQString(holder.place.file)),
                                  holder.place.empty() ? QString() : QString::number(holder.place.line),
                                  csvField(asQString(holder.place.function)),

@@ -1,6 +1,7 @@
 #include "profiler/analysis/memory/memory_over_time.h"
 
 #include "profiler/analysis/memory/allocator_history.h"
+#include "profiler/analysis/memory/memory_events.h"
 #include "profiler/model/activity.h"
 
 #include <algorithm>
@@ -282,6 +283,26 @@ Category categoryOf(const MemoryHolder& holder, const std::vector<MemoryHolder>&
     return Category::Uncategorised;
 }
 
+/// Sets the holders of a peak whose blocks an importer found, and the categories that follow.
+void setHolders(MemoryState& state, std::vector<LiveBlocks> groups)
+{
+    groups = sorted(std::move(groups));
+    std::vector<MemoryHolder> alive;
+    for (const LiveBlocks& group : groups)
+        alive.push_back({group.bytes, group.blocks, group.step, group.phase, group.op, group.rest || group.unrecorded});
+    std::int64_t listed = 0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        groups[i].category = categoryOf(alive[i], alive);
+        if (groups[i].category == Category::Uncategorised)
+            continue;
+        const std::int64_t counted = std::clamp<std::int64_t>(groups[i].bytes, 0, state.bytes - listed);
+        of(state.sample, groups[i].category) += counted;
+        listed += counted;
+    }
+    of(state.sample, Category::Uncategorised) = state.bytes - listed;
+    state.holders = std::move(groups);
+}
+
 MemoryState stateOf(const MemoryMoment& moment)
 {
     MemoryState state;
@@ -397,6 +418,12 @@ std::int64_t orderOf(const DeviceMemory& memory)
     return number ? static_cast<std::int64_t>(*number) : -1;
 }
 
+/// "cpu", "gpu3": as keys of metadata name a place
+std::string placeKey(std::string_view place)
+{
+    return place == "CPU" ? "cpu" : "gpu" + std::string(place.substr(4));
+}
+
 std::vector<DeviceMemory> fromTotals(const Trace& trace, const std::set<std::string>& known,
                                      const std::stop_token& stop, std::size_t most)
 {
@@ -428,8 +455,18 @@ std::vector<DeviceMemory> fromTotals(const Trace& trace, const std::set<std::str
                 stored = stateOf(moment);
             else if (isOnlyOne && moment.place == place)
                 memory.moments.push_back(stateOf(moment));
-        if (!stored && !memory.samples.empty())
+        if (!stored && !memory.samples.empty()) {
             stored = MemoryState{.time = {}, .bytes = peak.allocated(), .asked = {}, .sample = peak, .holders = {}};
+            std::vector<LiveBlocks> blocks;
+            if (isOnlyOne)
+                blocks = blocksAtPeak(trace, metadataOf(trace, std::string(counter::kLiveBlocks) + placeKey(place)),
+                                      *counters.allocated, peak.allocated(), stop);
+            memory.hasEvents = !blocks.empty();
+            memory.hasStacks =
+                std::any_of(blocks.begin(), blocks.end(), [](const LiveBlocks& group) { return !group.place.empty(); });
+            if (memory.hasEvents)
+                setHolders(*stored, std::move(blocks));
+        }
         // The counter has the time of the peak if it reaches the recorded one; a trace may contain only some samples.
         if (stored && !memory.samples.empty() && peak.allocated() >= stored->bytes) {
             stored->time = stored->sample.time = peak.time;

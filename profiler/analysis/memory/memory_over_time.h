@@ -59,6 +59,7 @@ struct LiveBlocks {
     std::optional<std::int64_t> step;  ///< in which they were allocated; empty: outside of all, or not recorded
     std::optional<SliceId> allocation; ///< of the largest block; empty: not in the trace
     bool rest = false;                 ///< sum of all smaller groups; the other fields are unused
+    bool unrecorded = false;           ///< counted by the allocator, but allocated before the recording; as above
 };
 
 /// The memory of a device at one moment.
@@ -107,6 +108,7 @@ struct DeviceMemory {
     bool sinceBegin = false;  ///< memory that was allocated before the recording is missing, so values may be too small
     bool hasReserved = false; ///< reserved memory is recorded
     bool hasStacks = false;   ///< at least one allocation has a call stack
+    bool hasEvents = false;   ///< AllocatorTotals: the allocations of the blocks at the peak are recorded
     std::vector<MemorySample> samples;      ///< by time; thinned out, but with the extremes of each interval
     std::vector<MemoryState> moments;       ///< out-of-memory moments first, then the peak
     std::vector<AllocatorSegment> segments; ///< most free memory first; empty: not recorded
@@ -120,8 +122,9 @@ struct DeviceMemory {
 
 /// The memory of each device as far as the trace records it; the host before GPUs. Categories:
 /// of a memory snapshot, by the call stacks of allocations and deallocations and by lifetime (allocator_history.h); of
-/// our recorder, by phase and step, only at the moments for which it stores the live blocks; otherwise all allocated
-/// memory is Uncategorised.
+/// our recorder and of PyTorch's profiler with profile_memory, by phase and step, only at the moments for which the
+/// live blocks are known; otherwise all allocated memory is Uncategorised. A block of PyTorch's profiler belongs to the
+/// operator and the Python function that ran on its thread when it was allocated (memory_events.h).
 /// @param most  samples per device
 /// @param stop  after a stop request the result must be discarded
 std::vector<DeviceMemory> memoryOverTime(const Trace& trace, const std::stop_token& stop = {}, std::size_t most = 6000);

@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/operators/range_name.h"
+#include "profiler/analysis/python_frame.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/statistics.h"
 #include "profiler/analysis/steps/phases.h"
@@ -21,12 +22,6 @@ namespace {
 bool isCall(ActivityKind kind)
 {
     return kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
-}
-
-/// True for a Python function as recorded by PyTorch's profiler with `with_stack`.
-bool isPythonFunction(std::string_view name)
-{
-    return name.find(".py(") != name.npos;
 }
 
 /// True for the range that PyTorch's emit_nvtx() opens around an operator: "aten::empty", after an importer removed the
@@ -112,7 +107,7 @@ public:
         for (std::uint32_t id = 0; id < trace.stringCount(); ++id) {
             const std::string_view name = trace.string(StringId{id});
             m_waits[id] = isSyncCall(name) || isBlockingCopy(name);
-            m_python[id] = isPythonFunction(name);
+            m_python[id] = pythonFrame(name).has_value();
             m_marks[id] = isProfilerStep(name);
         }
         findMemsets(calls);

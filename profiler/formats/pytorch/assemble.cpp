@@ -1,6 +1,7 @@
 #include "profiler/formats/pytorch/assemble.h"
 
 #include "profiler/formats/pytorch/json_text.h"
+#include "profiler/model/activity.h"
 #include "profiler/model/number_text.h"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ void Assembly::finish(const TopLevelValues& values)
     checkLaunches();
     addFlows();
     nameCounters(nameTracks(m_whole.losses), values);
+    addLiveBlocks();
     addMetadata(values);
 }
 
@@ -353,9 +355,11 @@ Processes Assembly::nameTracks(Losses& losses)
     numberProcesses(m_shared, m_whole, names);
     const bool anySteps = !m_whole.stepRows.empty();
     Processes processes;
+    m_threads.clear();
     for (std::uint32_t i = 0; i < m_shared.rowInfos.size(); ++i) {
         const RowInfo& row = m_shared.rowInfos[i];
         Track track = makeTrack(row, names);
+        m_threads.emplace_back(track.pid, track.tid);
         if (row.key.kind == RowKind::Host)
             processes.try_emplace(row.key.processKey(), Process{track.pid, track.processName, track.processSortIndex});
         if (!row.track)
@@ -368,6 +372,21 @@ Processes Assembly::nameTracks(Losses& losses)
         m_shared.builder.updateTrack(*row.track, std::move(track));
     }
     return processes;
+}
+
+/// A device that several processes use is left out: its counters are also separate, and the key names only the device.
+void Assembly::addLiveBlocks()
+{
+    std::map<std::int32_t, std::map<ProcessKey, std::vector<Allocation>>> allocators;
+    for (const Allocation& event : m_whole.allocations)
+        allocators[event.device][m_shared.rowInfos[event.rowId].key.processKey()].push_back(event);
+    m_whole.allocations = {};
+    for (auto& [device, ofProcesses] : allocators)
+        if (ofProcesses.size() == 1)
+            m_shared.builder.setMetadata(std::string(counter::kLiveBlocks) + (device == Allocation::kHost
+                                                                                  ? std::string("cpu")
+                                                                                  : "gpu" + std::to_string(device)),
+                                         liveBlocksAtPeak(ofProcesses.begin()->second, m_threads));
 }
 
 void Assembly::addSamples(const std::vector<Sample>& samples)

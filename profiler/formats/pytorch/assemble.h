@@ -67,6 +67,7 @@ private:
     void addFlows();
     void nameCounters(const Processes& processes, const TopLevelValues& values);
     void checkLaunches();
+    void addLiveBlocks();
     void addMetadata(const TopLevelValues& values);
 
     SharedBuild& m_shared;
@@ -75,6 +76,7 @@ private:
     std::map<SeriesKey, Series> m_series;
     std::map<std::uint32_t, Calls> m_calls; ///< by row
     std::vector<SortKey> m_work;            ///< correlation ids of device work
+    std::vector<ThreadIds> m_threads;       ///< by row; set by nameTracks()
 };
 
 /// Removes notes about the original trace that also apply to this copy.

@@ -237,6 +237,22 @@ std::optional<CounterArgs> counterArgs(std::string_view json)
     return fits && (reader.odd & ~Event::kBadUtf8) == 0 ? std::optional(std::move(args)) : std::nullopt;
 }
 
+/// The block of a memory event; none before PyTorch 1.9.
+std::optional<std::uint64_t> addressOf(const Event& event)
+{
+    std::optional<std::uint64_t> address;
+    if (!event.has(Event::kArgs))
+        return address;
+    Values reader;
+    reader.end = event.args.data() + event.args.size();
+    forEachEntry(event.args, reader, [&](std::string_view key, std::string_view value) {
+        std::uint64_t number = 0;
+        if (key == "Addr" && std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc{})
+            address = number;
+    });
+    return address;
+}
+
 /// c10::DeviceType of host memory; all other numbers are accelerators.
 constexpr std::int64_t kCpu = 0;
 
@@ -519,6 +535,16 @@ void EventSink::takeMemory(const Event& event)
     // Host memory has no reserved total; the value is always zero.
     if (event.has(Event::kReserved) && !host)
         add("reserved", event.reserved, false);
+    const auto address = event.has(Event::kBytes | Event::kAllocated) ? addressOf(event) : std::nullopt;
+    if (!address)
+        return;
+    const std::int64_t device = std::clamp<std::int64_t>(event.deviceIndex, 0, 0xffff);
+    m_result->allocations.push_back({.time = event.time,
+                                     .address = *address,
+                                     .bytes = event.bytes,
+                                     .total = event.allocated,
+                                     .rowId = rowIdOf(rowKey(event, RowKind::Host), event),
+                                     .device = host ? Allocation::kHost : static_cast<std::int32_t>(device)});
 }
 
 void EventSink::takeRangeEnd(const Event& event)

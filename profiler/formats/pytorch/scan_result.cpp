@@ -158,6 +158,7 @@ void append(ScanResult& whole, ScanResult&& part)
 {
     appendAll(whole.flows, std::move(part.flows));
     appendAll(whole.metadata, std::move(part.metadata));
+    appendAll(whole.allocations, std::move(part.allocations));
     unite(whole.stepRows, part.stepRows);
     unite(whole.opRows, part.opRows);
     unite(whole.callRows, part.callRows);

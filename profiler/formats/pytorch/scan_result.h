@@ -3,6 +3,7 @@
 #pragma once
 
 #include "profiler/formats/pytorch/event.h"
+#include "profiler/formats/pytorch/live_blocks.h"
 #include "profiler/model/slice_columns.h"
 #include "profiler/model/trace.h"
 
@@ -166,6 +167,7 @@ struct ScanResult {
     std::vector<RangeGroup> rangeGroups;
     std::vector<FlowPoint> flows;
     std::vector<Sample> samples;
+    std::vector<Allocation> allocations;
     std::vector<MetaEvent> metadata;
     std::vector<bool> stepRows, opRows, callRows; ///< by row id: has steps, operators, calls with a correlation id
     Losses losses;
