@@ -47,6 +47,8 @@ public:
     [[nodiscard]] const std::shared_ptr<const MarkedItems>& marked() const { return m_marked; }
     /// Asks the Source view to come to the front with this source line; the selection does not change.
     void showSource(const QString& file, int line);
+    /// Asks for the user's editor with a line of a file that the trace names; the selection does not change.
+    void openInEditor(const QString& file, int line) { emit editorRequested(file, line); }
     /// Asks the Steps view to explain why the step with this slice takes longer than usual; the selection does not
     /// change.
     void explainStep(profiler::SliceId step);
@@ -57,6 +59,7 @@ signals:
     void showRequested(profiler::TimeRange range, std::optional<profiler::TrackId> track);
     void detailsRequested();
     void sourceRequested(const QString& file, int line);
+    void editorRequested(const QString& file, int line);
     void explanationRequested(profiler::SliceId step);
 
 private:

@@ -4,6 +4,7 @@
 #include "app/document/trace_files.h"
 #include "app/look/display_text.h"
 #include "app/services/notices.h"
+#include "app/services/program_process.h"
 #include "app/services/run_store.h"
 #include "app/tables/slice_details.h"
 #include "profiler/model/trace_builder.h"
@@ -45,6 +46,10 @@ TraceDocument::TraceDocument(Notices* notices, const RunStore* runs)
         const auto id = m_selection.slice();
         m_selected = id && holds(*m_trace, *id) ? std::optional(m_trace->slice(*id)) : std::nullopt;
         m_selectedName = m_selected ? m_trace->name(*m_selected) : std::string_view();
+    });
+    connect(&m_selection, &Selection::editorRequested, this, [this](const QString& file, int line) {
+        if (const QString problem = openSourceInEditor(file, line, m_path); !problem.isEmpty())
+            emit m_notices->noticed(problem, {}, true);
     });
     connectFollowers();
     connectLoader();

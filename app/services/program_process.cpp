@@ -3,6 +3,7 @@
 #include "profiler/os/process.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QFileInfo>
 #include <QProcess>
 #include <QProcessEnvironment>
@@ -103,6 +104,9 @@ constexpr Editor kEditors[] = {
     {"mousepad", "--line {line} {file}"},
 };
 
+/// Programs write their traces into a folder beside them, or into one of its subfolders.
+constexpr int kFoldersAbove = 3;
+
 QStringList filledIn(QStringList words, const QString& file, int line)
 {
     for (QString& word : words)
@@ -156,6 +160,31 @@ QString openInEditor(const QString& file, int line)
     if (!QProcess::startDetached(command->first(), command->mid(1))) // outlives the app
         return EditorText::tr("Could not start %1. Check the environment variable VISUAL.").arg(command->first());
     return {};
+}
+
+QString findSourceFile(const QString& file, const std::filesystem::path& trace)
+{
+    if (QFileInfo(file).isAbsolute())
+        return QFileInfo(file).isFile() ? file : QString();
+    QStringList folders;
+    if (!trace.empty()) {
+        QDir folder = QFileInfo(QString::fromStdString(trace.string())).absoluteDir();
+        for (int level = 0; level <= kFoldersAbove && !folder.isRoot(); ++level) {
+            folders << folder.path();
+            folder = QFileInfo(folder.path()).dir();
+        }
+    }
+    folders << QDir::currentPath();
+    for (const QString& folder : folders)
+        if (const QFileInfo found(QDir(folder), file); !file.isEmpty() && found.isFile())
+            return QDir::cleanPath(found.absoluteFilePath());
+    return {};
+}
+
+QString openSourceInEditor(const QString& file, int line, const std::filesystem::path& trace)
+{
+    const QString found = findSourceFile(file, trace);
+    return openInEditor(found.isEmpty() ? file : found, line);
 }
 
 } // namespace app

@@ -6,6 +6,7 @@
 #include <QStringDecoder>
 #include <QStringList>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,5 +67,14 @@ std::optional<QStringList> editorCommand(const QString& file, int line);
 /// types, and the path may come from somebody else's trace.
 /// @return empty, or why the editor could not be started and what to do
 QString openInEditor(const QString& file, int line);
+
+/// A source file that a trace names, on this machine: an absolute path, or one relative to an entry of Python's search
+/// path, as PyTorch's profiler shortens it. A relative one is looked for in the folder of the trace, in the folders
+/// above it, and in the current folder.
+/// @param trace  file of the trace; empty: none
+/// @return an absolute path; empty if there is no such file
+QString findSourceFile(const QString& file, const std::filesystem::path& trace);
+/// openInEditor() for such a file.
+QString openSourceInEditor(const QString& file, int line, const std::filesystem::path& trace);
 
 } // namespace app

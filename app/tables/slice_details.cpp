@@ -4,11 +4,14 @@
 #include "app/look/kind_palette.h"
 #include "app/tables/table_field.h"
 #include "profiler/analysis/device/occupancy.h"
+#include "profiler/analysis/python_frame.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QStringList>
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace app {
 
@@ -120,6 +123,27 @@ const char* flowLabel(profiler::FlowKind kind, bool outgoing)
 QString linkText(const Trace& trace, const Slice& slice)
 {
     return sliceTitle(trace, slice) + QStringLiteral(" · ") + formatDuration(slice.duration);
+}
+
+/// Visits the slices around a slice, the innermost first, until `visit` returns false. For device work, these are the
+/// call that launched it and the slices around that call; none if the call is unknown, because work on a stream is not
+/// nested.
+/// @param visit  bool(const Slice&)
+template <class Visit>
+void forEachAround(const Trace& trace, const Slice& slice, Visit&& visit)
+{
+    Slice inner = slice;
+    if (isDeviceWork(slice.kind))
+        for (const profiler::Flow& flow : trace.flowsOf(slice.id))
+            if (flow.kind == profiler::FlowKind::Launch && flow.to == slice.id) {
+                inner = trace.slice(flow.from);
+                break;
+            }
+    if (isDeviceWork(inner.kind) || (inner.id != slice.id && !visit(inner)))
+        return;
+    for (int depth = inner.depth - 1; depth >= 0; --depth)
+        if (const auto around = trace.at(inner.id.track, depth, inner.begin); around && !visit(*around))
+            return;
 }
 
 } // namespace
@@ -269,24 +293,42 @@ std::vector<SliceDetail> sliceStack(const Trace& trace, const Slice& slice)
 {
     constexpr std::size_t kMostFrames = 40;
     std::vector<SliceDetail> stack;
-    const auto push = [&](const Slice& frame) {
+    forEachAround(trace, slice, [&](const Slice& frame) {
         stack.push_back({QString::number(stack.size() + 1), linkText(trace, frame), frame.id});
-    };
-    Slice inner = slice;
-    if (isDeviceWork(slice.kind))
-        for (const profiler::Flow& flow : trace.flowsOf(slice.id))
-            if (flow.kind == profiler::FlowKind::Launch && flow.to == slice.id) {
-                push(inner = trace.slice(flow.from));
-                break;
-            }
-    if (isDeviceWork(inner.kind))
-        return {}; // its launch is unknown, and work on a stream is not nested
-    for (int depth = inner.depth - 1; depth >= 0 && stack.size() < kMostFrames; --depth)
-        if (const auto around = trace.at(inner.id.track, depth, inner.begin))
-            push(*around);
+        return stack.size() < kMostFrames;
+    });
     if (stack.size() < 2)
         return {};
     return stack;
+}
+
+std::optional<advisor::SourcePlace> pythonFunctionNamed(std::string_view name)
+{
+    const auto function = profiler::analysis::pythonFrame(name);
+    if (!function)
+        return std::nullopt;
+    const int line = static_cast<int>(std::clamp<std::int64_t>(function->line, 1, std::numeric_limits<int>::max()));
+    return advisor::SourcePlace{.file = std::string(function->file),
+                                .line = line,
+                                .endLine = line,
+                                .function = std::string(function->function),
+                                .what = {}};
+}
+
+std::optional<advisor::SourcePlace> pythonFunctionOf(const Trace& trace, const Slice& slice)
+{
+    std::optional<advisor::SourcePlace> found;
+    const auto take = [&](const Slice& frame) {
+        auto function = frame.kind == ActivityKind::Other ? pythonFunctionNamed(trace.name(frame)) : std::nullopt;
+        const bool isOfUser = function && !profiler::analysis::isOfPytorch(function->file);
+        if (function && (!found || isOfUser))
+            found = std::move(function);
+        return !isOfUser;
+    };
+    take(slice);
+    if (!found)
+        forEachAround(trace, slice, take);
+    return found;
 }
 
 SliceDetail sourceLink(const advisor::SourcePlace& place)

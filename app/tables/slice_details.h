@@ -7,6 +7,7 @@
 #include <QString>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 #include <vector>
 
 namespace app {
@@ -38,6 +39,12 @@ std::vector<SliceDetail> sliceLinks(const profiler::Trace& trace, const profiler
 /// The slices around a slice, the innermost first and at most 40: its call stack. That of device work begins with the
 /// call that launched it. Empty if there are fewer than two, because sliceLinks() contains one.
 std::vector<SliceDetail> sliceStack(const profiler::Trace& trace, const profiler::Slice& slice);
+/// The Python function (PyTorch's with_stack=True) that a slice is or that called it; for device work, the one that
+/// launched it. The innermost one outside PyTorch if the slice is none. The line is where the function starts; the file
+/// is as recorded. None if the trace has no such functions.
+std::optional<advisor::SourcePlace> pythonFunctionOf(const profiler::Trace& trace, const profiler::Slice& slice);
+/// The Python function with this recorded name, "train.py(12): step"; none for other names.
+std::optional<advisor::SourcePlace> pythonFunctionNamed(std::string_view name);
 /// A link to its line in the recorded program.
 SliceDetail sourceLink(const advisor::SourcePlace& place);
 /// Its name as a title; the title of a step contains its number.

@@ -1,6 +1,7 @@
 #include "app/timeline/timeline_canvas.h"
 
 #include "app/look/theme.h"
+#include "app/tables/slice_details.h"
 #include "app/timeline/timeline_actions.h"
 #include "app/timeline/timeline_scene.h"
 
@@ -354,6 +355,8 @@ void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event)
     const int row =
         event->reason() == QContextMenuEvent::Keyboard ? m_scene.currentRow : rowAt(m_scene, event->pos().y());
     QMenu menu(this);
+    addSourceEntry(menu,
+                   event->reason() == QContextMenuEvent::Keyboard ? m_scene.selected : sliceAt(m_scene, event->pos()));
     if (row >= 0 && row < m_scene.rows.count() && m_scene.rows.at(row).kind != TrackRow::Kind::Hidden) {
         m_scene.currentRow = row;
         viewport()->update();
@@ -363,6 +366,19 @@ void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event)
     for (QMenu* group : timelineMenus(*this, &menu))
         menu.addMenu(group);
     menu.exec(event->globalPos());
+}
+
+/// Opens the Python function of a slice.
+void TimelineCanvas::addSourceEntry(QMenu& menu, const std::optional<profiler::Slice>& slice)
+{
+    const auto place = slice ? pythonFunctionOf(*m_scene.trace, *slice) : std::nullopt;
+    if (!place)
+        return;
+    const QString file = QString::fromStdString(place->file);
+    QAction* open = menu.addAction(tr("Open %1 in the editor").arg(sourceLink(*place).value).replace('&', "&&"), this,
+                                   [this, file, line = place->line] { emit sourceWanted(file, line); });
+    open->setObjectName("openSource");
+    menu.addSeparator();
 }
 
 /// Actions for one row.

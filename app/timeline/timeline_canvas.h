@@ -115,6 +115,8 @@ signals:
     void keysWanted();
     void copyWanted();
     void saveWanted();
+    /// The user wants to see this line of a source file, which the trace names.
+    void sourceWanted(const QString& file, int line);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -137,6 +139,7 @@ private:
     void placeTrackFilter();
     void showMove();
     void addRowEntries(QMenu& menu, int row);
+    void addSourceEntry(QMenu& menu, const std::optional<profiler::Slice>& slice);
     void paintEmpty(QPainter& painter) const;
 
     TimelineScene m_scene;

@@ -5,6 +5,7 @@
 #include "tests/support/trace_text.h"
 
 #include <QAbstractItemModelTester>
+#include <QDir>
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
@@ -124,6 +125,25 @@ private slots:
         QCOMPARE(QString::fromUtf8(words.readAll()), QString("--line|12|%1|").arg(program));
         QVERIFY(!app::openInEditor(folder.filePath("gone.py"), 1).isEmpty());
         QVERIFY(!app::openInEditor("--version", 1).isEmpty());
+    }
+
+    void relativeSourceFilesAreNearTheTrace()
+    {
+        const QTemporaryDir folder;
+        QVERIFY(QDir(folder.path()).mkpath("program/log/run1") && QDir(folder.path()).mkpath("program/models"));
+        for (const char* name : {"program/train.py", "program/models/net.py"}) {
+            QFile file(folder.filePath(name));
+            QVERIFY(file.open(QIODevice::WriteOnly));
+        }
+        const std::filesystem::path trace = folder.filePath("program/log/run1/trace.json").toStdString();
+        QCOMPARE(app::findSourceFile("train.py", trace), folder.filePath("program/train.py"));
+        QCOMPARE(app::findSourceFile("models/net.py", trace), folder.filePath("program/models/net.py"));
+        QCOMPARE(app::findSourceFile(folder.filePath("program/train.py"), {}), folder.filePath("program/train.py"));
+        QCOMPARE(app::findSourceFile("net.py", trace), QString());
+        QCOMPARE(app::findSourceFile("train.py", {}), QString());
+        QCOMPARE(app::findSourceFile(folder.filePath("gone.py"), trace), QString());
+        QCOMPARE(app::findSourceFile({}, trace), QString());
+        QVERIFY(app::openSourceInEditor("gone.py", 3, trace).contains("gone.py"));
     }
 };
 

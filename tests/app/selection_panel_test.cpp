@@ -5,9 +5,14 @@
 #include "profiler/model/trace_builder.h"
 #include "tests/support/trace_text.h"
 
+#include <QDir>
+#include <QFile>
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 using namespace profiler;
 using app::Selection;
@@ -114,6 +119,7 @@ private slots:
     void itShowsTheSelfTimeAndTheStep();
     void itComparesASliceWithTheOthersOfItsName();
     void itShowsTheDeviceTimeAndTheCallStack();
+    void aPythonFunctionOpensTheEditor();
     void linksJump();
     void linksAreLegibleAfterAChangeOfTheme();
 };
@@ -233,6 +239,44 @@ void SelectionPanelTest::itShowsTheDeviceTimeAndTheCallStack()
     shown.select("gemm");
     for (const char* frame : {"1 cudaLaunchKernel", "2 aten::mm", "3 aten::linear", "4 "})
         QVERIFY2(shown.said().contains(frame), qPrintable(shown.said()));
+}
+
+void SelectionPanelTest::aPythonFunctionOpensTheEditor()
+{
+    const QTemporaryDir folder;
+    QFile script(folder.filePath("train.py"));
+    QVERIFY(script.open(QIODevice::WriteOnly) && QDir(folder.path()).mkdir("log"));
+    script.close();
+    Panel shown(test_support::traceFromText(R"(
+        main
+          other "train.py(7): main" 0 100
+          other "torch/nn/modules/linear.py(114): forward" 5 80
+          op aten::linear 10 40
+          call cudaLaunchKernel 17 4 corr=1
+          other "gone.py(3): helper" 90 5
+        stream 0 7
+          kernel gemm 20 30 corr=1
+    )"));
+    shown.panel.setTrace(shown.trace, folder.filePath("log/trace.json").toStdString());
+    QSignalSpy requested(&shown.selection, &Selection::editorRequested);
+    int opened = 0;
+    for (const char* name : {"train.py(7): main", "aten::linear", "gemm"}) {
+        shown.select(name);
+        const auto buttons = shown.panel.findChildren<QPushButton*>("link");
+        const auto link = std::find_if(buttons.begin(), buttons.end(), [](const QPushButton* button) {
+            return button->accessibleName() == "Python function main · train.py:7";
+        });
+        QVERIFY2(link != buttons.end(), name);
+        QTest::mouseClick(*link, Qt::LeftButton);
+        ++opened;
+        QTRY_COMPARE(requested.count(), opened);
+        QCOMPARE(requested.back()[0].toString(), folder.filePath("train.py"));
+        QCOMPARE(requested.back()[1].toInt(), 7);
+    }
+    for (const char* name : {"gone.py(3): helper", "torch/nn/modules/linear.py(114): forward"}) {
+        shown.select(name);
+        QVERIFY2(shown.said().contains("not on this machine"), name);
+    }
 }
 
 void SelectionPanelTest::linksJump()

@@ -4,13 +4,18 @@
 #include "app/views/timeline/timeline_view.h"
 #include "profiler/formats/format.h"
 #include "tests/app_timeline/training_trace.h"
+#include "tests/support/trace_text.h"
 
 #include <QAction>
+#include <QApplication>
+#include <QContextMenuEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QSettings>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTimer>
 #include <gtest/gtest.h>
 
 namespace app {
@@ -80,6 +85,32 @@ TEST_F(TimelineViewTest, ReportsUnreadableData)
     ASSERT_GT((*trace)->unread().slices, 0U);
     EXPECT_TRUE(QTest::qWaitFor([&] { return notice->isVisibleTo(&view); }));
     EXPECT_TRUE(notice->findChild<QLabel*>("captureText")->text().contains("could not be read"));
+}
+
+/// The context menu of a slice opens the Python function that called it.
+TEST_F(TimelineViewTest, ASliceOpensItsPythonFunction)
+{
+    TimelineView view(&selection, BookmarkStore(folder.filePath("bookmarks")));
+    view.resize(900, 400);
+    view.show();
+    view.replaceTrace(test_support::traceFromText("main\nother \"net.py(42): forward\" 0 100\nop aten::mm 10 80"));
+    QSignalSpy requested(&selection, &Selection::editorRequested);
+    TimelineCanvas& canvas = *view.canvas();
+    const profiler::Slice op = canvas.scene().trace->ofKind(profiler::ActivityKind::CpuOp).at(0);
+    canvas.revealTrack(op.id.track, op.depth);
+    QTimer::singleShot(0, &view, [] {
+        auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        ASSERT_TRUE(menu);
+        if (auto* open = menu->findChild<QAction*>("openSource"))
+            open->trigger();
+        menu->close();
+    });
+    const QPoint at = canvas.scene().rectOf(op).center().toPoint();
+    QContextMenuEvent event(QContextMenuEvent::Mouse, at, canvas.viewport()->mapToGlobal(at));
+    QApplication::sendEvent(canvas.viewport(), &event);
+    ASSERT_EQ(requested.count(), 1);
+    EXPECT_EQ(requested[0][0].toString(), "net.py");
+    EXPECT_EQ(requested[0][1].toInt(), 42);
 }
 
 TEST_F(TimelineViewTest, EveryActionIsInAMenuOnce)

@@ -694,6 +694,13 @@ void FlamePanel::showMenu(const CallFrames& frames, std::uint32_t index, QPoint 
             menu.addAction(tr("Zoom to this call"), this, [&] { m_graph->zoomTo(index); });
         if (frame.longest)
             menu.addAction(tr("Show the longest call in the timeline"), this, [&] { selectLongest(frame); });
+        if (const auto function = pythonFunctionNamed(name.toStdString()); function && !frames.isDifference)
+            menu.addAction(tr("Open %1 in the editor").arg(sourceLink(*function).value).replace('&', "&&"), this,
+                           [&] {
+                               m_document->selection()->openInEditor(QString::fromStdString(function->file),
+                                                                     function->line);
+                           })
+                ->setObjectName("openSource");
         menu.addAction(tr("Callers and callees of this name"), this, [&] { showSandwich(name); });
         menu.addAction(tr("Find this name"), this, [&] { m_search->setText(name); });
         menu.addSeparator();

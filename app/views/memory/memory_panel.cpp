@@ -521,8 +521,8 @@ void MemoryPanel::openLine(const analysis::SourceLine& place)
 {
     if (place.empty())
         return;
-    const QString problem =
-        openInEditor(asQString(place.file), static_cast<int>(std::max<std::int64_t>(place.line, 1)));
+    const QString problem = openSourceInEditor(
+        asQString(place.file), static_cast<int>(std::max<std::int64_t>(place.line, 1)), m_document->path());
     if (!problem.isEmpty())
         emit noticed(problem, {}, true);
 }

@@ -12,14 +12,15 @@ QWidget* create(Workbench& bench, QWidget* parent)
 {
     auto* panel = new SelectionPanel(bench.document.selection(), parent);
     TraceDocument* document = &bench.document;
-    QObject::connect(document, &TraceDocument::traceChanged, panel, [=] { panel->setTrace(document->trace()); });
+    QObject::connect(document, &TraceDocument::traceChanged, panel,
+                     [=] { panel->setTrace(document->trace(), document->path()); });
     QObject::connect(document, &TraceDocument::analysedChanged, panel, [=] {
         const auto analysed = document->analysed();
         using Steps = std::vector<profiler::analysis::Step>;
         panel->setSteps(analysed ? std::shared_ptr<const Steps>(analysed, &analysed->facts.steps) : nullptr);
     });
     QObject::connect(document, &TraceDocument::adviceChanged, panel, [=] { panel->setAdvice(document->advice()); });
-    panel->setTrace(document->trace());
+    panel->setTrace(document->trace(), document->path());
     return panel;
 }
 

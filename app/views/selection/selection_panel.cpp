@@ -3,6 +3,7 @@
 #include "app/charts/compact_bars.h"
 #include "app/document/analyser.h"
 #include "app/look/display_text.h"
+#include "app/services/program_process.h"
 #include "profiler/analysis/operators/same_name.h"
 
 #include <QDockWidget>
@@ -263,8 +264,9 @@ void SelectionPanel::comeToTheFront()
             dock->raise();
 }
 
-void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace)
+void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file)
 {
+    m_file = file;
     // A later snapshot of a live trace changes the sums of a range only if the range reaches its end. Previews of a
     // file may gain events at any time, and only the complete file has the recorded arguments of a slice.
     if (!m_trace || (m_summed && m_trace->range().end < m_summed->end + kLate))
@@ -344,15 +346,38 @@ void SelectionPanel::showSlice(SliceId id)
         readMore(slice);
 }
 
-/// Only for files that the Source view can show.
+/// The sampled line, in a file that the Source view can show; otherwise the recorded Python function, which is a link
+/// if its file is on this machine.
 std::optional<SliceDetail> SelectionPanel::sourceOf(const Slice& slice) const
 {
-    if (!m_advised || !m_advised->times)
+    if (m_advised && m_advised->times)
+        if (const auto place = m_advised->times->placeOf(slice);
+            place && findFile(m_advised->files, QString::fromStdString(place->file)))
+            return sourceLink(*place);
+    auto function = pythonFunctionOf(*m_trace, slice);
+    if (!function)
         return std::nullopt;
-    const auto place = m_advised->times->placeOf(slice);
-    if (!place || !findFile(m_advised->files, QString::fromStdString(place->file)))
-        return std::nullopt;
-    return sourceLink(*place);
+    const QString recorded = QString::fromStdString(function->file);
+    const QString file = findSourceFile(recorded, m_file);
+    if (file.isEmpty())
+        return SliceDetail{tr("Python function"), tr("%1 · %2:%3 (this file is not on this machine)")
+                                                      .arg(QString::fromStdString(function->function), recorded)
+                                                      .arg(function->line)};
+    function->file = file.toStdString();
+    SliceDetail link = sourceLink(*function);
+    link.label = tr("Python function");
+    link.value = QStringLiteral("%1 · %2").arg(QString::fromStdString(function->function), link.value);
+    return link;
+}
+
+/// Lines of the recorded program are in the Source view.
+void SelectionPanel::openSource(const advisor::SourcePlace& place)
+{
+    const QString file = QString::fromStdString(place.file);
+    if (m_advised && findFile(m_advised->files, file))
+        m_selection->showSource(file, place.line);
+    else
+        m_selection->openInEditor(file, place.line);
 }
 
 void SelectionPanel::readMore(const Slice& slice)
@@ -481,7 +506,7 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
             button, &QPushButton::clicked, this,
             [this, detail] {
                 if (detail.source)
-                    m_selection->showSource(QString::fromStdString(detail.source->file), detail.source->line);
+                    openSource(*detail.source);
                 else
                     follow({*detail.link, {}});
             },

@@ -10,6 +10,7 @@
 #include <QWidget>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 
@@ -48,7 +49,8 @@ class SelectionPanel : public QWidget {
 public:
     explicit SelectionPanel(Selection* selection, QWidget* parent = nullptr);
 
-    void setTrace(std::shared_ptr<const profiler::Trace> trace);
+    /// @param file  of the trace, near which source files are looked for; empty: none
+    void setTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file = {});
     /// Steps of the trace on screen, to name the step of a slice; null: unknown.
     void setSteps(std::shared_ptr<const std::vector<profiler::analysis::Step>> steps);
     /// Provides the source lines at which slices started; null: not analysed yet.
@@ -66,6 +68,7 @@ private:
     void takeSelection();
     void showSlice(profiler::SliceId id);
     [[nodiscard]] std::optional<SliceDetail> sourceOf(const profiler::Slice& slice) const;
+    void openSource(const advisor::SourcePlace& place);
     void readMore(const profiler::Slice& slice);
     void showPage();
     QWidget* makePage(const SlicePage& page);
@@ -79,6 +82,7 @@ private:
 
     Selection* m_selection;
     std::shared_ptr<const profiler::Trace> m_trace;
+    std::filesystem::path m_file;
     QStackedWidget* m_pages;
     QLabel* m_title;
     SlicePage m_page, m_shown;                ///< current input and what is displayed

@@ -244,6 +244,7 @@ void SideBySideView::connectSecond()
     connect(m_canvas, &TimelineCanvas::slicesSelected, selection, &Selection::selectSlices);
     connect(m_canvas, &TimelineCanvas::rangeSelected, selection, &Selection::selectRange);
     connect(m_canvas, &TimelineCanvas::selectionCleared, selection, &Selection::clear);
+    connect(m_canvas, &TimelineCanvas::sourceWanted, selection, &Selection::openInEditor);
     connect(selection, &Selection::changed, m_canvas, [this, selection] {
         m_canvas->setSelectedSlices(selection->slices());
         m_canvas->setSelectedRange(selection->range());

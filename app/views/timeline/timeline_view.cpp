@@ -102,6 +102,7 @@ void TimelineView::connectSelection()
     connect(m_canvas, &TimelineCanvas::sliceSelected, m_selection, &Selection::showDetails);
     connect(m_canvas, &TimelineCanvas::rangeSelected, m_selection, &Selection::showDetails);
     connect(m_canvas, &TimelineCanvas::selectionCleared, m_selection, &Selection::clear);
+    connect(m_canvas, &TimelineCanvas::sourceWanted, m_selection, &Selection::openInEditor);
     connect(m_selection, &Selection::changed, this, &TimelineView::takeSelection);
     connect(m_selection, &Selection::markedChanged, this, [this] {
         m_canvas->setMarked(m_selection->marked());
