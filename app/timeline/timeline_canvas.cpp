@@ -207,7 +207,7 @@ void TimelineCanvas::setSteps(std::shared_ptr<const Steps> steps)
     viewport()->update();
 }
 
-void TimelineCanvas::setComing(const QString& what)
+void TimelineCanvas::setComing(const EmptyText& what)
 {
     m_coming = what;
     if (m_scene.isEmpty())
@@ -323,8 +323,8 @@ TimelineCanvas::EmptyText TimelineCanvas::emptyText() const
     if (m_scene.trace && m_scene.trace->captureStats().live)
         return {tr("Waiting for the first events"),
                 tr("The training is starting. Its threads appear here when they start to work.")};
-    if (!m_coming.isEmpty())
-        return {tr("The training is starting"), m_coming};
+    if (!m_coming.title.isEmpty())
+        return m_coming;
     const bool file = m_scene.trace && !m_scene.trace->format().empty(); // a complete file
     return {file ? tr("This trace has no events") : tr("Nothing recorded yet"),
             tr("Press Start to run the training and watch it here, or open a trace. You can also drop a trace file "

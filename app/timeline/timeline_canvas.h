@@ -59,11 +59,11 @@ public:
     void setGaps(std::shared_ptr<const DeviceGaps> gaps);
     /// Steps for the ruler, sorted by start, not overlapping; may be from an earlier snapshot. Null: unknown.
     void setSteps(std::shared_ptr<const Steps> steps);
-    /// The current activity of a training that has not recorded events yet; empty: none.
-    void setComing(const QString& what);
     struct EmptyText {
         QString title, below;
     };
+    /// What is being done for a trace that has no events yet; an empty title: nothing.
+    void setComing(const EmptyText& what);
     /// The text shown instead of an empty trace.
     [[nodiscard]] EmptyText emptyText() const;
     void setColorBy(ColorBy by);
@@ -152,7 +152,7 @@ private:
     QLineEdit* m_trackFilter;
     KnownSteps m_steps; ///< shown in the scene
     TimelinePainter m_painter;
-    QString m_coming; ///< activity of a training that has not recorded anything yet; empty: none
+    EmptyText m_coming; ///< what is being done for a trace without events; empty: nothing
 };
 
 } // namespace app

@@ -1,6 +1,7 @@
 #include "app/document/job_document.h"
 #include "app/document/trace_files.h"
 #include "app/tables/evidence_table.h"
+#include "app/timeline/timeline_canvas.h"
 #include "app/timeline/timeline_groups.h"
 #include "app/views/job/job.h"
 #include "app/views/job/job_heat_map.h"
@@ -331,6 +332,10 @@ void JobViewTest::ranksAreShownAsTheyAreRead()
             QVERIFY(find<QLabel>(shown.panel(), "jobNotes")->text().contains("read"));
             shown.app.bench.job.openSelected(); // no effect yet
             QVERIFY(!shown.app.bench.document.isLoading());
+            // No trace is open yet, but the timeline does not ask for one.
+            const auto text = shown.app.window.findChild<app::TimelineCanvas*>()->emptyText();
+            QCOMPARE(text.title, QString("Reading the traces of the job"));
+            QVERIFY2(text.below.contains("of 8"), qPrintable(text.below));
         }
     });
     QSignalSpy opened(&shown.app.bench.job, &app::JobDocument::opened);
@@ -342,6 +347,8 @@ void JobViewTest::ranksAreShownAsTheyAreRead()
     QCOMPARE(opened.count(), 1);
     QVERIFY(!shown.strip()->isVisible()); // no rank is missing
 }
+    QCOMPARE(shown.app.window.findChild<app::TimelineCanvas*>()->emptyText().title,
+             QString("This trace has no events"));
 
 void JobViewTest::cancelRemovesThePartThatWasRead()
 {

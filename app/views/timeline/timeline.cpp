@@ -54,10 +54,23 @@ QWidget* create(Workbench& bench, QWidget* parent)
         view->showGaps(analysed->summary.gaps);
     };
     QObject::connect(document, &TraceDocument::analysedChanged, view, showAnalysed);
-    const auto comes = [view](const QString& what) { view->canvas()->setComing(what); };
+    const auto comes = [view](const QString& what) {
+        view->canvas()->setComing({what.isEmpty() ? QString() : TimelineView::tr("The training is starting"), what});
+    };
     QObject::connect(&bench.training, &TrainingService::stateChanged, view, [=](RunState state) {
         comes(state == RunState::Starting ? TimelineView::tr("Its threads appear here when they start to work.")
                                           : QString());
+    });
+    QObject::connect(&bench.job, &JobDocument::loading, view, [=](const QString& what, double share) {
+        view->canvas()->setComing(share < 1
+                                      ? TimelineCanvas::EmptyText{TimelineView::tr("Reading the traces of the job"),
+                                                                  what + QStringLiteral("…")}
+                                      : TimelineCanvas::EmptyText{});
+    });
+    QObject::connect(document, &TraceDocument::loading, view, [=](const QString& what, double share) {
+        view->canvas()->setComing(
+            share < 1 ? TimelineCanvas::EmptyText{what, TimelineView::tr("Its tracks appear here as they are read.")}
+                      : TimelineCanvas::EmptyText{});
     });
     QObject::connect(&bench.training, &TrainingService::progressed, view,
                      [=](const config::protocol::Progress& progress) {
