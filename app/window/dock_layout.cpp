@@ -236,6 +236,7 @@ void DockLayout::show(DocumentKind kind)
         m_hidden.clear();
         apply(kind);
         m_stack->currentWidget()->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+        fitWidth();
         emit changed();
     }
     // The next rank of a job is chosen on the same page.
@@ -305,6 +306,18 @@ void DockLayout::apply(DocumentKind kind)
         m_difference->show();
         m_difference->raise();
         shareWithSecond();
+    }
+}
+
+/// A layout that was saved with a larger window may need more width than this window has, which would widen it. Hides
+/// the panels at the sides until the others fit; the actions of the areas show them again.
+void DockLayout::fitWidth()
+{
+    for (const Qt::DockWidgetArea area : {Qt::LeftDockWidgetArea, Qt::RightDockWidgetArea}) {
+        m_window->layout()->activate();
+        if (m_window->layout()->minimumSize().width() <= m_window->width())
+            return;
+        setAreaShown(area, false);
     }
 }
 

@@ -100,6 +100,7 @@ private:
     void setUpCorners();
     void apply(DocumentKind kind);
     void arrangeDefault(DocumentKind kind);
+    void fitWidth();
     void openCentralViews(int stripHeight);
     void shareWithSecond();
     [[nodiscard]] Saved current() const;

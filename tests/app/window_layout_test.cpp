@@ -98,6 +98,8 @@ private slots:
     void theStepsCanBeCollapsed();
     void noPanelKeepsTheFocusWhenItIsHidden();
     void aDoubleClickOnATabMakesThePanelsTall();
+    void aLayoutOfALargeWindowFitsASmallOne_data();
+    void aLayoutOfALargeWindowFitsASmallOne();
     void allTabsCanBeReached_data();
     void allTabsCanBeReached();
 };
@@ -346,6 +348,44 @@ void WindowLayoutTest::aDoubleClickOnATabMakesThePanelsTall()
     doubleClick();
     QTRY_COMPARE(dock->height(), low);
     QCOMPARE(app.window.size(), QSize(1366, 768));
+}
+
+void WindowLayoutTest::aLayoutOfALargeWindowFitsASmallOne_data()
+{
+    QTest::addColumn<bool>("isTrace");
+    QTest::newRow("an opened trace") << true;
+    QTest::newRow("a training") << false;
+}
+
+void WindowLayoutTest::aLayoutOfALargeWindowFitsASmallOne()
+{
+    QFETCH(bool, isTrace);
+    const auto show = [&](App& app) {
+        if (isTrace)
+            return openTrace(app);
+        app.bench.configuration.set(app_test::shortTraining(), "short");
+        app.bench.training.start();
+        QTRY_VERIFY_WITH_TIMEOUT(!app.bench.training.isOpen(), 60'000);
+        QTRY_COMPARE(layoutOf(app)->shown(), std::optional(app::DocumentKind::Training));
+    };
+    {
+        App app({1920, 1080});
+        show(app);
+        for (const char* area : {"leftPanels", "bottomPanels", "rightPanels"})
+            if (!action(app, area)->isChecked())
+                action(app, area)->trigger();
+        for (auto* dock : app.window.findChildren<QDockWidget*>())
+            if (dock->isVisible() && app.window.dockWidgetArea(dock) != Qt::BottomDockWidgetArea)
+                app.window.resizeDocks({dock}, {600}, Qt::Horizontal);
+        QTest::qWait(50);
+        QVERIFY(isAnyShown(app, Qt::LeftDockWidgetArea) && isAnyShown(app, Qt::RightDockWidgetArea));
+        app.window.closeUnasked();
+    }
+    App small({960, 540});
+    show(small);
+    QCOMPARE(small.window.size(), QSize(960, 540));
+    QVERIFY(isAnyShown(small, Qt::BottomDockWidgetArea));
+    QVERIFY(canvas(small)->width() > 200);
 }
 
 void WindowLayoutTest::allTabsCanBeReached_data()
