@@ -342,7 +342,7 @@ void DockLayout::arrangeDefault(DocumentKind kind)
     }
     if (kind == DocumentKind::Job) {
         m_job->raise();
-        m_window->resizeDocks({m_job}, {height * 11 / 20}, Qt::Vertical);
+        m_window->resizeDocks({m_job}, {height * 2 / 5}, Qt::Vertical); // the timeline gets as much as of a trace
     } else if (firstBottom) {
         firstBottom->raise();
         m_window->resizeDocks({firstBottom}, {std::clamp(height * 2 / 11, 110, 216)}, Qt::Vertical);

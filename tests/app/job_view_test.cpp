@@ -155,6 +155,8 @@ private slots:
     void readingIsReportedInFiles();
     void cancelKeepsWhatWasOnScreen();
     void ranksAreShownAsTheyAreRead();
+    void theTimelineGetsItsShareOfTheWindow_data();
+    void theTimelineGetsItsShareOfTheWindow();
     void cancelRemovesThePartThatWasRead();
     void aTraceOpenedMeanwhileSupersedesTheJob();
     void theKeyboardSelectsAndOpensRanks();
@@ -330,12 +332,12 @@ void JobViewTest::ranksAreShownAsTheyAreRead()
         if (ranks.size() == 1) {
             QVERIFY(shown.app.bench.job.isLoading());
             QVERIFY(find<QLabel>(shown.panel(), "jobNotes")->text().contains("read"));
-            shown.app.bench.job.openSelected(); // no effect yet
-            QVERIFY(!shown.app.bench.document.isLoading());
             // No trace is open yet, but the timeline does not ask for one.
             const auto text = shown.app.window.findChild<app::TimelineCanvas*>()->emptyText();
             QCOMPARE(text.title, QString("Reading the traces of the job"));
             QVERIFY2(text.below.contains("of 8"), qPrintable(text.below));
+            shown.app.bench.job.openSelected(); // no effect yet
+            QVERIFY(!shown.app.bench.document.isLoading());
         }
     });
     QSignalSpy opened(&shown.app.bench.job, &app::JobDocument::opened);
@@ -345,10 +347,35 @@ void JobViewTest::ranksAreShownAsTheyAreRead()
     QVERIFY(ranks.front() < 8 && std::is_sorted(ranks.begin(), ranks.end()));
     QCOMPARE(ranks.back(), std::size_t(8));
     QCOMPARE(opened.count(), 1);
-    QVERIFY(!shown.strip()->isVisible()); // no rank is missing
-}
     QCOMPARE(shown.app.window.findChild<app::TimelineCanvas*>()->emptyText().title,
              QString("This trace has no events"));
+    QVERIFY(!shown.strip()->isVisible()); // no rank is missing
+}
+
+void JobViewTest::theTimelineGetsItsShareOfTheWindow_data()
+{
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<double>("share");
+    QTest::newRow("1920x1080") << QSize(1920, 1080) << 0.45;
+    QTest::newRow("1440x900") << QSize(1440, 900) << 0.40;
+    QTest::newRow("1366x768") << QSize(1366, 768) << 0.35;
+    QTest::newRow("1920x1080 at 200 %") << QSize(960, 540) << 0.30;
+}
+
+void JobViewTest::theTimelineGetsItsShareOfTheWindow()
+{
+    QFETCH(QSize, size);
+    QFETCH(double, share);
+    Shown shown(size);
+    shown.open(Fault::SlowLoader, 5);
+    QTest::qWait(100);
+    QCOMPARE(shown.app.window.size(), size);
+    const QSize timeline = shown.app.window.findChild<app::TimelineCanvas*>()->size();
+    const double got = double(timeline.width()) * timeline.height() / (double(size.width()) * size.height());
+    QVERIFY2(got >= share, qPrintable(QString::number(got)));
+    // All ranks are visible beside it.
+    QVERIFY(shown.panel()->heatMap()->visibleRegion().boundingRect().height() >= 60);
+}
 
 void JobViewTest::cancelRemovesThePartThatWasRead()
 {
