@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QStyleOption>
+#include <QToolButton>
 #include <algorithm>
 
 namespace app {
@@ -15,6 +16,7 @@ namespace app {
 namespace {
 
 constexpr qreal kRadius = 4;
+constexpr int kMenuArrow = 10; ///< logical pixels at the right of a tool button that opens a menu
 
 void drawButton(const QStyleOption* option, QPainter* painter, const QWidget* widget)
 {
@@ -56,6 +58,27 @@ void drawToolButton(const QStyleOption* option, QPainter* painter)
     painter->setPen(focus ? QPen(option->palette.color(QPalette::Highlight)) : QPen(Qt::NoPen));
     painter->setBrush(fill);
     painter->drawRoundedRect(QRectF(option->rect).adjusted(0.5, 0.5, -0.5, -0.5), kRadius, kRadius);
+    painter->restore();
+}
+
+/// A button with a separate part for its menu has Qt's arrow.
+bool opensMenu(const QStyleOption* option)
+{
+    const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+    return button && button->features.testFlag(QStyleOptionToolButton::HasMenu) &&
+           !button->features.testFlag(QStyleOptionToolButton::MenuButtonPopup);
+}
+
+void drawMenuArrow(const QStyleOption* option, const QRect& button, QPainter* painter)
+{
+    const auto group = option->state.testFlag(QStyle::State_Enabled) ? QPalette::Active : QPalette::Disabled;
+    const QRect room(button.right() - kMenuArrow - 2, button.top(), kMenuArrow, button.height());
+    const QPointF centre = QRectF(QStyle::visualRect(option->direction, button, room)).center();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(Qt::NoPen);
+    painter->setBrush(option->palette.color(group, QPalette::ButtonText));
+    painter->drawPolygon(QPolygonF{centre + QPointF(-3.5, -1.5), centre + QPointF(3.5, -1.5), centre + QPointF(0, 2)});
     painter->restore();
 }
 
@@ -246,6 +269,12 @@ void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, 
     case PE_IndicatorCheckBox:
         drawCheckBox(option, painter);
         return;
+    case PE_IndicatorArrowDown:
+        if (const auto* button = qobject_cast<const QToolButton*>(widget); button && opensMenu(option)) {
+            drawMenuArrow(option, button->rect(), painter);
+            return;
+        }
+        break;
     case PE_FrameFocusRect:
         if (qobject_cast<const QPushButton*>(widget))
             return; // the border shows it
@@ -313,6 +342,15 @@ void Style::drawControl(ControlElement element, const QStyleOption* option, QPai
                 return;
             }
         break;
+    case CE_ToolButtonLabel:
+        if (const auto* button = qstyleoption_cast<const QStyleOptionToolButton*>(option);
+            button && opensMenu(option)) {
+            QStyleOptionToolButton label = *button;
+            label.rect = visualRect(option->direction, option->rect, option->rect.adjusted(0, 0, -kMenuArrow, 0));
+            QProxyStyle::drawControl(element, &label, painter, widget);
+            return;
+        }
+        break;
     case CE_Splitter:
         return;
     case CE_HeaderSection:
@@ -376,6 +414,9 @@ QRect Style::subElementRect(SubElement element, const QStyleOption* option, cons
         const int reserved = widget->property(kTabMenuWidth).toInt();
         rect.translate(widget->isRightToLeft() ? reserved : -reserved, 0);
     }
+    const auto* frame = element == SE_LineEditContents ? qstyleoption_cast<const QStyleOptionFrame*>(option) : nullptr;
+    if (frame && frame->lineWidth > 0)
+        rect.adjust(2, 0, -2, 0); // its text is aligned with that of combo boxes and spin boxes
     return rect;
 }
 
@@ -385,6 +426,8 @@ QSize Style::sizeFromContents(ContentsType type, const QStyleOption* option, con
     QSize wanted = QProxyStyle::sizeFromContents(type, option, size, widget);
     if (type == CT_PushButton)
         wanted.rwidth() += 12;
+    if (type == CT_ToolButton && opensMenu(option))
+        wanted.rwidth() += kMenuArrow;
     if (type == CT_MenuBarItem)
         wanted += QSize(6, 4);
     if (type == CT_ItemViewItem)
@@ -419,6 +462,8 @@ int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWi
         return 12;
     case PM_HeaderMargin:
         return 6;
+    case PM_FocusFrameHMargin: // text in the cells of a table is aligned with the text of its header
+        return 5;
     case PM_ScrollBarExtent:
         return 12;
     case PM_SmallIconSize:
