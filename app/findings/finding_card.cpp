@@ -21,6 +21,7 @@
 #include <QApplication>
 #include <QEvent>
 #include <QFileInfo>
+#include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -152,13 +153,14 @@ QWidget* FindingCard::makeButtons()
     m_diff = new QPushButton(tr("Show the diff"), bar);
     m_diff->setObjectName("showDiff");
     m_diff->setToolTip(tr("Show the edit to your program, to apply or copy it"));
-    auto* layout = new QHBoxLayout(bar);
+    // Three buttons in one row would be wider than the panel.
+    auto* layout = new QGridLayout(bar);
     layout->setContentsMargins(0, 2, 0, 0);
     layout->setSpacing(6);
-    layout->addWidget(m_show);
-    layout->addWidget(m_apply);
-    layout->addWidget(m_diff);
-    layout->addStretch(1);
+    layout->addWidget(m_show, 0, 0);
+    layout->addWidget(m_apply, 0, 1);
+    layout->addWidget(m_diff, 1, 0, 1, 2, Qt::AlignLeft);
+    layout->setColumnStretch(2, 1);
     connect(m_diff, &QPushButton::clicked, this, &FindingCard::togglePatch);
     connect(m_show, &QPushButton::clicked, this, &FindingCard::showNextEvidence);
     connect(m_apply, &QPushButton::clicked, this, [this] { m_uses.experiments->start(m_advice); });
@@ -192,12 +194,13 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
     if (m_patch && a.proposed != before.proposed)
         makePatch();
     m_title->setText(QString::fromStdString(a.title));
-    m_reason->setText(QString::fromStdString(a.reason.text));
+    m_reason->setText(withUnitsKept(QString::fromStdString(a.reason.text)));
     m_source->setText(sourceText(a.source));
     m_source->setVisible(!a.source.empty());
     showSnippet();
     m_diff->setVisible(isPatchable());
-    m_saving->setText(a.saving ? app::savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction.text));
+    m_saving->setText(
+        withUnitsKept(a.saving ? app::savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction.text)));
     m_saving->setVisible(!m_saving->text().isEmpty());
     m_show->setEnabled(!a.evidence.empty());
     m_show->setToolTip(tr("Go to the evidence on the timeline; click again for the next of %1").arg(a.evidence.size()));
@@ -284,7 +287,7 @@ void FindingCard::refreshApply()
     m_apply->setToolTip(note);
     m_stopAndApply->setVisible(a.toggle && !isSet && training && m_uses.training->state() != RunState::Stopping &&
                                !measuring);
-    m_note->setText(note);
+    m_note->setText(withUnitsKept(note));
     m_note->setVisible(!note.isEmpty() && !measuring);
 }
 

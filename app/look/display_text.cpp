@@ -1,5 +1,6 @@
 #include "app/look/display_text.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -163,7 +164,8 @@ QString kernelName(std::string_view name)
 
 bool isKernel(std::string_view name)
 {
-    return name.starts_with("void ") || (name.ends_with(')') && name.find("::") != std::string_view::npos);
+    return name.starts_with("void ") ||
+           (name.ends_with(')') && (name.starts_with("nccl") || name.find("::") != std::string_view::npos));
 }
 
 } // namespace
@@ -171,6 +173,12 @@ bool isKernel(std::string_view name)
 QString formatCounted(std::int64_t count, const QString& one, const QString& many)
 {
     return formatCount(count) + u' ' + (count == 1 ? one : many);
+}
+
+QString withUnitsKept(QString text)
+{
+    static const QRegularExpression kUnit(QStringLiteral("(?<=\\d) (?=(?:%|×|(?:[nµm]?s|min|h|[kMGT]?B(?:/s)?)\\b))"));
+    return text.replace(kUnit, QString(QChar::Nbsp));
 }
 
 QString formatRatio(double ratio)

@@ -61,6 +61,8 @@ inline QString formatDimensions(const std::array<std::uint32_t, 3>& sizes)
 }
 /// "1 step", "1,234 steps": a count with its noun.
 QString formatCounted(std::int64_t count, const QString& one, const QString& many);
+/// With a no-break space between each number and its unit, for texts that wrap: "13.0 ms", "43.2 %".
+QString withUnitsKept(QString text);
 /// "1.43 ×".
 QString formatRatio(double ratio);
 /// "812 samples/s".

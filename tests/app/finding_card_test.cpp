@@ -4,6 +4,7 @@
 #include "tests/app/app_support.h"
 
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QTest>
 #include <QToolButton>
 
@@ -40,6 +41,7 @@ public:
 
 private slots:
     void theCodeFollowsTheAdvice();
+    void itFitsIntoTheNarrowestPanel();
 };
 
 void FindingCardTest::theCodeFollowsTheAdvice()
@@ -58,6 +60,17 @@ void FindingCardTest::theCodeFollowsTheAdvice()
     why->click();
     card.setAdvice(workers("8"), 1);
     QVERIFY(!card.findChild<app::TipBox*>()->isVisibleTo(&card));
+}
+
+/// With all its buttons: those of a recorded program, whose change can be measured and shown as a diff.
+void FindingCardTest::itFitsIntoTheNarrowestPanel()
+{
+    app::Workbench bench;
+    app::FindingCard card(app_test::cardServices(bench), workers("2"), nullptr);
+    for (const char* name : {"show", "apply", "showDiff"})
+        find<QPushButton>(&card, name)->show();
+    const int width = card.minimumSizeHint().width();
+    QVERIFY2(width <= 260, qPrintable(QString::number(width)));
 }
 
 QTEST_MAIN(FindingCardTest)

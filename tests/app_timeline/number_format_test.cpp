@@ -36,5 +36,14 @@ TEST(NumberFormat, NamesRatiosRatesAndValues)
     EXPECT_EQ(formatValue(1e38, "").toStdString(), "1.00e+38");
 }
 
+TEST(NumberFormat, ALineDoesNotBreakBetweenANumberAndItsUnit)
+{
+    const auto kept = [](const char* text) { return withUnitsKept(QString::fromUtf8(text)).replace(QChar::Nbsp, '~'); };
+    EXPECT_EQ(kept("3.18 % of it (13.0 ms of 30.0 µs) takes about 50 s.").toStdString(),
+              "3.18~% of it (13.0~ms of 30.0~µs) takes about 50~s.");
+    EXPECT_EQ(kept("1.43 × faster at 10.1 GB/s").toStdString(), "1.43~× faster at 10.1~GB/s");
+    EXPECT_EQ(kept("6 of 12 copies, 484 operators, 3 steps").toStdString(), "6 of 12 copies, 484 operators, 3 steps");
+}
+
 } // namespace
 } // namespace app

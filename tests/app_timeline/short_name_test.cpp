@@ -50,6 +50,8 @@ TEST(ShortName, OfAnotherKernelIsItsFunction)
         shortOf("fmha_cutlassF_f16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<true>::Params)"),
         "fmha_cutlassF_f16_aligned_64x128_rf_sm80");
     EXPECT_EQ(shortOf("ampere_sgemm_32x32_sliced1x4_nn"), "ampere_sgemm_32x32_sliced1x4_nn");
+    EXPECT_EQ(shortOf("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<(unsigned long)4096>)"),
+              "ncclDevKernel_SendRecv");
 }
 
 TEST(ShortName, OfHostSlicesIsTheirOwnPart)

@@ -320,7 +320,7 @@ void SummaryPanel::showStatistics()
         if (!parts.isEmpty())
             text += QStringLiteral(": ") + parts.join(QStringLiteral(", "));
     }
-    m_statistics->setText(text);
+    m_statistics->setText(withUnitsKept(text));
 }
 
 /// The page shows one rank; this table compares it with the others.
