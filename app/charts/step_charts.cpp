@@ -9,7 +9,6 @@
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QPainterPath>
 #include <QToolTip>
 #include <algorithm>
 #include <cmath>
@@ -168,7 +167,7 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
     const double slot = m_frame.plot.width() / std::max<std::size_t>(1, m_bars.size());
     const double gap = slot >= 4 ? 1 : 0;
     double labelled = 0; // right end of the last cut bar's label, which the next one must not overlap
-    QPainterPath labels; // in front of the bars at their right
+    std::vector<std::pair<QRectF, QString>> labels; // in front of the bars at their right
     for (std::size_t i = 0; i < m_bars.size(); ++i) {
         const double left = std::round(m_frame.xOf(static_cast<double>(i) * m_perBar));
         const double right =
@@ -197,14 +196,16 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
             if (right + 4 < labelled)
                 continue;
             const QString figure = QStringLiteral("↑ ") + formatUs(m_bars[i].total);
-            labelled = right + 8 + fontMetrics().horizontalAdvance(figure);
-            labels.addText(QPointF(right + 4, m_frame.plot.top() + 4 + fontMetrics().ascent() / 2.0), font(), figure);
+            const double width = fontMetrics().horizontalAdvance(figure) + 6;
+            labelled = right + 2 + width;
+            labels.emplace_back(QRectF(right + 1, m_frame.plot.top() - 3, width, fontMetrics().height()), figure);
         }
     }
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.strokePath(labels, QPen(theme.background, 4, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-    painter.fillPath(labels, theme.text);
-    painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.setPen(theme.text);
+    for (const auto& [room, figure] : labels) {
+        painter.fillRect(room, theme.background);
+        painter.drawText(room, Qt::AlignCenter, figure);
+    }
     const auto frameStep = [&](int step, const QColor& color, double width) {
         const int bar = step / m_perBar;
         const double left = m_frame.xOf(bar * m_perBar),

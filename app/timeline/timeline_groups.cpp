@@ -189,7 +189,7 @@ private:
         group.startsFolded = rank == Threads && tracks.size() > kManyThreads;
         if (rank == Device)
             for (const profiler::Device& known : m_trace.devices())
-                if (known.id.value == device)
+                if (known.id.value == device && asQString(known.name) != group.name)
                     group.detail = asQString(known.name);
         for (const Track* track : tracks)
             group.children.push_back(leaf(*track, prefix));

@@ -20,6 +20,8 @@
 #include <QMessageBox>
 #include <QMimeData>
 #include <QSaveFile>
+#include <QScreen>
+#include <QScrollArea>
 #include <QSettings>
 #include <QTimer>
 #include <QVBoxLayout>
@@ -243,19 +245,32 @@ KeySheet::KeySheet(const TimelineCanvas& canvas, QWidget* parent) : QDialog(pare
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(20, 16, 20, 12);
-    auto* grid = new QGridLayout;
+    auto* scroll = new QScrollArea(this); // for a low screen
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    auto* sheet = new QWidget(scroll);
+    scroll->setWidget(sheet);
+    auto* grid = new QGridLayout(sheet);
+    grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(36);
     grid->setVerticalSpacing(18);
     int place = 0;
-    for (const KeyTopic& topic : timelineKeys(canvas)) {
-        grid->addWidget(topicBox(topic, this), place / kColumns, place % kColumns);
+    const QList<KeyTopic> topics = timelineKeys(canvas);
+    for (const KeyTopic& topic : topics) {
+        // The last topic, the mouse, has the longest texts and takes the rest of its row.
+        const bool isLast = place + 1 == topics.size();
+        grid->addWidget(topicBox(topic, sheet), place / kColumns, place % kColumns, 1,
+                        isLast ? kColumns - place % kColumns : 1);
         ++place;
     }
-    column->addLayout(grid);
+    for (int i = 0; i < kColumns; ++i)
+        grid->setColumnStretch(i, 1);
+    column->addWidget(scroll);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     column->addWidget(buttons);
-    resize(1080, 560);
+    // The window frame needs some of the screen.
+    resize(QSize(1080, 760).boundedTo(screen()->availableSize() - QSize(20, 40)));
 }
 
 } // namespace app
