@@ -26,9 +26,17 @@ constexpr auto kGeometryKey = "window/geometry";
 constexpr auto kTimelineStem = "timeline", kSecondStem = "side_by_side", kDifferenceStem = "step_difference",
                kJobStem = "job";
 constexpr int kMostMinimum = 120; ///< logical pixels: a panel at the bottom that needs more height scrolls
-constexpr int kNarrow = 1100;     ///< logical pixels: such a window has no space for panels beside the start page
-constexpr int kLowForTwo = 1000;  ///< logical pixels: such a window has no space for them above two timelines
+constexpr int kNarrow = 1100; ///< logical pixels: such a window has no space for panels beside the start page, or on
+                              ///< both sides of a timeline
+constexpr int kLowForTwo = 1000; ///< logical pixels: such a window has no space for them above two timelines
 constexpr int kLow = 600; ///< logical pixels: such a window has no space for strips above an opened trace's timeline
+
+/// Height of the panels at the bottom before the user changes it: enough for what is known about a slice, and the
+/// timeline keeps its share of the window.
+int usualBottomHeight(int window)
+{
+    return std::clamp(window * 3 / 13, 110, 360);
+}
 
 Qt::DockWidgetArea dockArea(ViewArea area)
 {
@@ -263,6 +271,7 @@ void DockLayout::reveal(const PlacedView& view)
         showDocument();
     if (view.dock) {
         setMaximized(false);
+        makeRoomFor(dockArea(view.view.area));
         DockController::reveal(view.dock);
     } else {
         if (view.widget != m_timeline) {
@@ -330,9 +339,10 @@ void DockLayout::arrangeDefault(DocumentKind kind)
     for (const PlacedView& placed : m_views) {
         if (!placed.dock)
             continue;
-        placed.dock->setVisible(placed.dock == m_difference ? m_beforeSecond.has_value() && kind != DocumentKind::Start
-                                                            : isUsual(placed.view.area, kind) &&
-                                                                  (kind != DocumentKind::Start || width >= kNarrow));
+        placed.dock->setVisible(placed.dock == m_difference
+                                    ? m_beforeSecond.has_value() && kind != DocumentKind::Start
+                                    : isUsual(placed.view.area, kind) &&
+                                          (placed.view.area != ViewArea::Left || width >= kNarrow));
         if (placed.view.area == ViewArea::Left)
             left << placed.dock;
         if (placed.view.area == ViewArea::Right && placed.dock != m_difference)
@@ -345,7 +355,7 @@ void DockLayout::arrangeDefault(DocumentKind kind)
         m_window->resizeDocks({m_job}, {height * 2 / 5}, Qt::Vertical); // the timeline gets as much as of a trace
     } else if (firstBottom) {
         firstBottom->raise();
-        m_window->resizeDocks({firstBottom}, {std::clamp(height * 2 / 11, 110, 216)}, Qt::Vertical);
+        m_window->resizeDocks({firstBottom}, {usualBottomHeight(height)}, Qt::Vertical);
     }
     if (!left.isEmpty())
         m_window->resizeDocks({left.front()}, {std::clamp(width * 2 / 9, 260, 320)}, Qt::Horizontal);
@@ -464,6 +474,7 @@ void DockLayout::setAreaShown(Qt::DockWidgetArea area, bool on)
         setMaximized(false);
         if (isAreaShown(area))
             return;
+        makeRoomFor(area);
         std::vector<QDockWidget*> docks = std::exchange(m_hidden[area], {});
         if (docks.empty())
             docks = docksIn(area);
@@ -493,6 +504,17 @@ void DockLayout::setAreaShown(Qt::DockWidgetArea area, bool on)
         focusCentre();
 }
 
+/// In a narrow window, the panels at the left replace those at the right, and the other way round.
+void DockLayout::makeRoomFor(Qt::DockWidgetArea area)
+{
+    if (m_window->width() >= kNarrow)
+        return;
+    if (area == Qt::LeftDockWidgetArea)
+        setAreaShown(Qt::RightDockWidgetArea, false);
+    else if (area == Qt::RightDockWidgetArea)
+        setAreaShown(Qt::LeftDockWidgetArea, false);
+}
+
 void DockLayout::toggleTall(const QString& title)
 {
     for (QDockWidget* dock : docksIn(Qt::BottomDockWidgetArea)) {
@@ -502,7 +524,7 @@ void DockLayout::toggleTall(const QString& title)
         const bool isTall = dock->height() > half * 9 / 10;
         if (!isTall)
             m_lowHeight = dock->height();
-        const int low = m_lowHeight > 0 ? m_lowHeight : std::clamp(m_window->height() * 2 / 11, 110, 216);
+        const int low = m_lowHeight > 0 ? m_lowHeight : usualBottomHeight(m_window->height());
         m_window->resizeDocks({dock}, {isTall ? low : half}, Qt::Vertical);
         return;
     }

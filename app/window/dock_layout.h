@@ -103,6 +103,7 @@ private:
     void fitWidth();
     void openCentralViews(int stripHeight);
     void shareWithSecond();
+    void makeRoomFor(Qt::DockWidgetArea area);
     [[nodiscard]] Saved current() const;
     [[nodiscard]] bool restore(const Saved& saved);
     [[nodiscard]] std::vector<QDockWidget*> docksIn(Qt::DockWidgetArea area) const;

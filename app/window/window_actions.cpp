@@ -271,9 +271,10 @@ void WindowActions::addViews()
         }
     connect(m_viewMenu, &QMenu::aboutToShow, this, &WindowActions::showLayoutState); // strips can be dragged shut
     m_viewMenu->addSeparator();
+    // Before the check boxes of the panels: the first match in the command palette shows a panel and never closes it.
+    makeGoToMenu();
     m_dockController->addTo(m_viewMenu, docks);
     m_viewMenu->addSeparator();
-    makeGoToMenu();
     makeThemeMenu();
     m_viewMenu->addAction(tr("&Reset layout"), m_layout, &DockLayout::reset)->setObjectName("resetLayout");
 }

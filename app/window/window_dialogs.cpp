@@ -196,10 +196,10 @@ void WindowDialogs::showAbout()
                       "and measures whether the change pays.</p>")
                        .arg(QApplication::applicationVersion());
     if (m_bench->configuration.descriptionKnown())
-        text += tr("<p>Trainer: LibTorch %1, %2. %3</p>")
+        text += tr("<p>Trainer: LibTorch %1, %2, %3</p>")
                     .arg(QString::fromStdString(description.torchVersion).toHtmlEscaped())
                     .arg(formatCounted(description.cores, tr("core"), tr("cores")))
-                    .arg(description.gpuAvailable ? tr("A GPU is available.")
+                    .arg(description.gpuAvailable ? tr("GPU available")
                                                   : QString::fromStdString(description.gpuReason).toHtmlEscaped());
     QMessageBox::about(m_window, tr("About Stepscope"), text);
 }

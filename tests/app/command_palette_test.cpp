@@ -2,6 +2,7 @@
 
 #include "app/document/trace_files.h"
 #include "app/timeline/timeline_canvas.h"
+#include "app/window/dock.h"
 #include "app/window/dock_layout.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
@@ -108,6 +109,7 @@ private slots:
     void everyActionOfTheMenusIsListedWithItsKey();
     void enterRunsTheCommandUnderTheArrow();
     void aDisabledCommandIsShownAndDoesNotRun();
+    void theNameOfAViewShowsItEvenIfItIsOpen();
     void aKnobIsFoundInTheForm();
     void aSliceNameIsSearchedOnTheTimeline();
     void theFocusedPanelIsTheOneThatACommandIsAbout();
@@ -275,6 +277,20 @@ void CommandPaletteTest::aDisabledCommandIsShownAndDoesNotRun()
     QVERIFY(pause.isValid());
     QVERIFY(!pause.flags().testFlag(Qt::ItemIsEnabled));
     QVERIFY(palette.list->currentIndex() != pause);
+}
+
+void CommandPaletteTest::theNameOfAViewShowsItEvenIfItIsOpen()
+{
+    App app;
+    openTrace(app);
+    auto* dock = find<QDockWidget>(&app.window, "dock:kernels");
+    for (int i = 0; i < 2; ++i) { // behind another tab, and in front
+        const Palette palette(app);
+        palette.type("kernels");
+        palette.press(Qt::Key_Return);
+        QTRY_VERIFY(app::isSeen(dock));
+        QVERIFY(dock->isAncestorOf(app.window.focusWidget()));
+    }
 }
 
 void CommandPaletteTest::aKnobIsFoundInTheForm()

@@ -7,7 +7,9 @@
 #include "tests/support/trace_text.h"
 
 #include <QAction>
+#include <QDialog>
 #include <QDockWidget>
+#include <QLabel>
 #include <QMenu>
 #include <QMenuBar>
 #include <QSettings>
@@ -92,6 +94,7 @@ private slots:
     void aKeyMaximizesTheTimelineAndRestoresTheLayout();
     void showingAPanelLeavesTheMaximizedState();
     void theConfigurationIsOneClickAway();
+    void aNarrowWindowShowsThePanelsOfOneSide();
     void eachKindOfDocumentHasItsOwnLayout();
     void aRecordedProgramHasItsOwnLayout();
     void aMaximizedTimelineIsNotTheSavedLayout();
@@ -100,6 +103,7 @@ private slots:
     void aDoubleClickOnATabMakesThePanelsTall();
     void aLayoutOfALargeWindowFitsASmallOne_data();
     void aLayoutOfALargeWindowFitsASmallOne();
+    void theShortcutsAreNotCutOff();
     void allTabsCanBeReached_data();
     void allTabsCanBeReached();
 };
@@ -133,6 +137,9 @@ void WindowLayoutTest::theTimelineGetsItsShareOfTheWindow()
     QVERIFY(!isAnyShown(app, Qt::LeftDockWidgetArea));
     QVERIFY(isAnyShown(app, Qt::RightDockWidgetArea));
     QVERIFY(isAnyShown(app, Qt::BottomDockWidgetArea));
+    // A tab, and what is known about a slice.
+    QVERIFY2(find<QWidget>(&app.window, "dock:summary")->height() >= std::max(110, size.height() / 5),
+             qPrintable(QString::number(find<QWidget>(&app.window, "dock:summary")->height())));
     const double got = timelineShare(app);
     qInfo("%s: %.1f %%", QTest::currentDataTag(), got * 100);
     QVERIFY2(got >= share, qPrintable(QString::number(got)));
@@ -230,6 +237,20 @@ void WindowLayoutTest::theConfigurationIsOneClickAway()
     action(app, "bottomPanels")->trigger();
     QTest::qWait(50);
     QCOMPARE(places(app), before);
+}
+
+void WindowLayoutTest::aNarrowWindowShowsThePanelsOfOneSide()
+{
+    App app({960, 540});
+    openTrace(app);
+    QVERIFY(isAnyShown(app, Qt::RightDockWidgetArea));
+    action(app, "leftPanels")->trigger();
+    QTest::qWait(50);
+    QVERIFY(isAnyShown(app, Qt::LeftDockWidgetArea) && !isAnyShown(app, Qt::RightDockWidgetArea));
+    QCOMPARE(app.window.width(), 960);
+    action(app, "goTo:advisor")->trigger();
+    QTest::qWait(50);
+    QVERIFY(!isAnyShown(app, Qt::LeftDockWidgetArea) && isAnyShown(app, Qt::RightDockWidgetArea));
 }
 
 void WindowLayoutTest::eachKindOfDocumentHasItsOwnLayout()
@@ -386,6 +407,24 @@ void WindowLayoutTest::aLayoutOfALargeWindowFitsASmallOne()
     QCOMPARE(small.window.size(), QSize(960, 540));
     QVERIFY(isAnyShown(small, Qt::BottomDockWidgetArea));
     QVERIFY(canvas(small)->width() > 200);
+}
+
+void WindowLayoutTest::theShortcutsAreNotCutOff()
+{
+    App app({1366, 768});
+    openTrace(app);
+    action(app, "keys")->trigger();
+    const QDialog* sheet = nullptr;
+    for (const auto* dialog : app.window.findChildren<QDialog*>())
+        if (dialog->isVisible())
+            sheet = dialog;
+    QVERIFY(sheet);
+    const auto labels = sheet->findChildren<QLabel*>();
+    QVERIFY(labels.size() > 60);
+    for (const auto* label : labels)
+        QVERIFY2(label->height() >= label->heightForWidth(label->width()) &&
+                     (label->wordWrap() || label->width() >= label->sizeHint().width()),
+                 qPrintable(label->text()));
 }
 
 void WindowLayoutTest::allTabsCanBeReached_data()
