@@ -100,7 +100,7 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
         const fs::path path = fs::absolute(input, failed);
         absolute.push_back(failed ? input : path.lexically_normal());
     }
-    const QString what = tr("The job cannot be opened: %1.");
+    const QString what = tr("The job cannot be opened: %1");
     m_work.start(
         [this, absolute, what, previewAfter = previewDelay(profiler::job::JobOptions().previewAfter)](
             const std::stop_token& stop, const Background::Post& post) {

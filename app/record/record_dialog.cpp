@@ -25,6 +25,7 @@
 #include <QPlainTextEdit>
 #include <QPointer>
 #include <QPushButton>
+#include <QScreen>
 #include <QScrollBar>
 #include <QShowEvent>
 #include <QSpinBox>
@@ -527,7 +528,7 @@ void RecordDialog::addOptions(QFormLayout* form)
     levelLabel->setBuddy(m_level);
     form->addRow(levelLabel, level);
     form->addRow(tr("When"), part);
-    form->addRow(QString(), m_python);
+    form->addRow(tr("Python"), m_python);
     form->addRow(QString(), m_operators);
     form->addRow(QString(), makeWindows(m_form));
 }
@@ -650,7 +651,8 @@ void RecordDialog::makeForm()
     layout->addWidget(m_detail);
     layout->addLayout(makeButtons());
     fillHistory({});
-    resize(680, 660);
+    // The window frame needs some of the screen.
+    resize(QSize(680, 660).boundedTo(screen()->availableSize() - QSize(20, 40)));
 }
 
 } // namespace app

@@ -32,7 +32,7 @@ TableBar::TableBar(TableSubject subject, QWidget* parent)
     m_text->setAccessibleName(tr("Filter %1").arg(m_subject.title));
     m_text->setClearButtonEnabled(true);
     m_text->addAction(icon("search"), QLineEdit::LeadingPosition);
-    m_text->setMinimumWidth(100);
+    m_text->setMinimumWidth(200); // a problem next to it must not hide what was typed
     m_text->setMaximumWidth(380);
     m_inRange->setObjectName("tableInRange");
     m_inRange->setIcon(icon("range"));

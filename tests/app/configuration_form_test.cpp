@@ -35,6 +35,7 @@ public:
 private slots:
     void init();
     void everyKnobHasAFieldWithItsDocumentation();
+    void fieldsAreAligned();
     void typingAValueSetsTheKnob();
     void aRefusedValueIsExplainedUnderItsField();
     void leavingARefusedFieldAloneKeepsTheMessage();
@@ -81,6 +82,18 @@ void ConfigurationFormTest::everyKnobHasAFieldWithItsDocumentation()
         QCOMPARE(shown->toolTip(), shown->whatsThis());
         QVERIFY(shown->findChild<QWidget*>("editor")->accessibleName().size() > 1);
     }
+}
+
+void ConfigurationFormTest::fieldsAreAligned()
+{
+    const int left = row("batch.size")->findChild<QWidget*>("editor")->x();
+    int seen = 0;
+    for (const config::Knob& knob : config::knobs())
+        if (const KnobRow* shown = row(knob.key); shown->isVisible()) {
+            ++seen;
+            QVERIFY2(shown->findChild<QWidget*>("editor")->x() == left, qPrintable(shown->objectName()));
+        }
+    QVERIFY(seen > 10);
 }
 
 void ConfigurationFormTest::typingAValueSetsTheKnob()

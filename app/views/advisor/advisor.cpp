@@ -375,7 +375,8 @@ void AdvisorPanel::showEmptyState()
             tr("Start a training or open a trace. The advisor lists what slows it down and what each fix could save. "
                "You can measure each change before you keep it."));
     else if (analysed->facts.steps.empty())
-        m_empty->setText(tr("This trace has no training step yet."));
+        m_empty->setText(m_uses.training->state() == RunState::Idle ? tr("This trace has no training steps.")
+                                                                    : tr("No training step is complete yet."));
     else
         m_empty->setText(tr("No issues found. The rules below list what each of them checked."));
     m_empty->show();

@@ -15,6 +15,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QImage>
@@ -32,6 +33,7 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace app {
@@ -46,9 +48,11 @@ using analysis::Step;
 
 namespace {
 
-constexpr int kRestMs = 200;        ///< before a new selection is used
-constexpr double kTreeShare = 0.95; ///< of the work; the rest arranges the frames
-constexpr double kSurroundings = 2; ///< a slice is shown with this many times its duration on both sides
+constexpr int kBeforeName = 54;       ///< logical pixels: the arrow and the colour of a row
+constexpr int kLeastNameLetters = 12; ///< in a narrow table
+constexpr int kRestMs = 200;          ///< before a new selection is used
+constexpr double kTreeShare = 0.95;   ///< of the work; the rest arranges the frames
+constexpr double kSurroundings = 2;   ///< a slice is shown with this many times its duration on both sides
 
 /// A tree to compute.
 struct Part {
@@ -238,6 +242,7 @@ QWidget* FlamePanel::makePage()
     m_table->header()->setStretchLastSection(false);
     m_table->header()->setSectionResizeMode(CallTableModel::Name, QHeaderView::Stretch);
     m_table->header()->setMinimumSectionSize(fontMetrics().horizontalAdvance('0'));
+    m_table->installEventFilter(this);
     m_table->setSortingEnabled(true);
     m_table->header()->setSortIndicator(-1, Qt::DescendingOrder);
     sides->addWidget(graphs);
@@ -617,11 +622,36 @@ void FlamePanel::take(const std::shared_ptr<const Trees>& trees)
             column, 14 + fontMetrics().horizontalAdvance(column != CallTableModel::Calls ? QStringLiteral("+00.0 ms")
                                                          : isDifference ? QStringLiteral("00,000 → 00,000")
                                                                         : QStringLiteral("000,000")));
+    fitColumns();
     showSearch();
     m_work.show(!trees->rows->empty() ? QString()
                 : trees->plan.part.options.time == CallTime::Device
                     ? tr("Nothing that ran on a device was launched in this part of the trace.")
                     : tr("Nothing was called in this part of the trace. Choose another part above."));
+}
+
+bool FlamePanel::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_table && event->type() == QEvent::Resize)
+        fitColumns();
+    return QWidget::eventFilter(watched, event);
+}
+
+/// In a narrow table, the names need the space of the less important figures.
+void FlamePanel::fitColumns()
+{
+    QHeaderView* header = m_table->header();
+    int room = m_table->viewport()->width() - fontMetrics().averageCharWidth() * kLeastNameLetters - kBeforeName;
+    using Model = CallTableModel;
+    // The third column of a difference is the change.
+    const std::array order = m_trees && m_trees->rows->isDifference
+                                 ? std::array{Model::Self, Model::Total, Model::Share, Model::Calls}
+                                 : std::array{Model::Total, Model::Share, Model::Self, Model::Calls};
+    for (const auto column : order) {
+        header->setSectionHidden(column, false);
+        room -= header->sectionSize(column);
+        header->setSectionHidden(column, room < 0 && column != order.front());
+    }
 }
 
 void FlamePanel::showSearch()

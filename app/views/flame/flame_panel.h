@@ -66,6 +66,8 @@ private:
     [[nodiscard]] std::optional<Plan> plan(QString& whyNot) const;
     void take(const std::shared_ptr<const Trees>& trees);
     void fail(const profiler::Error& error);
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void fitColumns();
     void showSearch();
     void choose(std::uint32_t frame);
     void chooseRow();

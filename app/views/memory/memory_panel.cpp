@@ -381,7 +381,7 @@ QString MemoryPanel::momentText(const MemoryState& state) const
     if (state.asked)
         text += tr(", %1 more requested").arg(formatBytes(static_cast<double>(*state.asked)));
     if (state.time)
-        text += tr(" at %1").arg(formatPosition(*state.time - shownRange(*m_trace).begin, 3));
+        text += tr(" at %1").arg(formatPosition(*state.time - shownRange(*m_trace).begin, 6));
     return text;
 }
 

@@ -165,15 +165,16 @@ ProgramPanel::ProgramPanel(QWidget* parent)
     m_head->setObjectName("programHead");
     m_head->setTextFormat(Qt::PlainText);
     m_head->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_head->setWordWrap(true); // the path may be long
     m_filter->setObjectName("programFilter");
-    m_filter->setPlaceholderText(tr("Filter: loader, num_workers, train.py …"));
+    m_filter->setPlaceholderText(tr("Filter: num_workers"));
     m_filter->setAccessibleName(tr("Filter the program's objects"));
     m_filter->setClearButtonEnabled(true);
-    m_filter->setMaximumWidth(320);
+    m_filter->setFixedWidth(200);
     m_empty->setObjectName("programEmpty");
     m_empty->setWordWrap(true);
     m_empty->setTextFormat(Qt::PlainText);
-    m_empty->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setForegroundRole(QPalette::PlaceholderText);
     m_model->setHorizontalHeaderLabels({tr("Object"), tr("Settings"), tr("Set in")});
     m_tree->setObjectName("programTree");

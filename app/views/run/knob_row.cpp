@@ -43,6 +43,17 @@ QString listed(const std::vector<std::string_view>& values)
     return words.isEmpty() ? last : QCoreApplication::translate("KnobRow", "%1 or %2").arg(words.join(", "), last);
 }
 
+/// At least the usual width; more only for a word that is longer, in the bold font of a changed knob.
+int labelWidth(const QLabel& label)
+{
+    QFont bold = label.font();
+    bold.setWeight(QFont::DemiBold);
+    int width = kLabelWidth;
+    for (const QString& word : label.text().split(' '))
+        width = std::max(width, QFontMetrics(bold).horizontalAdvance(word) + 1);
+    return width;
+}
+
 } // namespace
 
 KnobRow::KnobRow(const config::Knob& knob, ConfigurationModel* configuration, QWidget* parent)
@@ -51,7 +62,8 @@ KnobRow::KnobRow(const config::Knob& knob, ConfigurationModel* configuration, QW
       m_unit(new QLabel(this)), m_why(new QLabel(this)), m_error(new QLabel(this)), m_note(new QLabel(this))
 {
     setObjectName("knob:" + asQString(knob.key));
-    m_label->setMinimumWidth(std::max(kLabelWidth, m_label->sizeHint().width()));
+    m_label->setWordWrap(true); // all editors start at the same position
+    m_label->setFixedWidth(labelWidth(*m_label));
     m_label->setBuddy(m_editor);
     m_editor->setObjectName("editor");
     m_editor->setAccessibleName(asQString(knob.label));
@@ -97,7 +109,7 @@ KnobRow::KnobRow(const config::Knob& knob, ConfigurationModel* configuration, QW
     grid->addWidget(m_action, 4, 0, 1, 4, Qt::AlignLeft);
     connect(m_action, &QToolButton::clicked, this, &KnobRow::actionChosen);
     grid->setColumnStretch(1, 1);
-    grid->setColumnMinimumWidth(2, 56);
+    grid->setColumnMinimumWidth(2, 64);
 
     connect(m_editor, &KnobEditor::edited, this, &KnobRow::take);
     connect(m_reset, &QToolButton::clicked, this,
