@@ -154,6 +154,7 @@ void TraceDocument::connectSaver()
         const QString what =
             m_isPart ? tr("The loaded part of the trace was exported to %1.") : tr("The trace was exported to %1.");
         emit m_notices->noticed(what.arg(fileName(path)), asQString(path.string()), false);
+        emit m_notices->saved(asQString(path.string()));
     });
     connect(&m_saver, &TraceSaver::failed, this,
             [this, tellExport](const std::filesystem::path& path, const profiler::Error& error) {

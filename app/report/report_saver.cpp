@@ -148,10 +148,12 @@ void ReportSaver::startNext()
             const auto written = write(wanted.contents, wanted.path);
             post([this, path = wanted.path, written] {
                 m_busy = false;
-                if (written)
+                if (written) {
                     emit m_notices->noticed(tr("Report saved."), asQString(path.string()), false);
-                else
+                    emit m_notices->saved(asQString(path.string()));
+                } else {
                     reportFailure(written.error());
+                }
                 startNext();
             });
         },

@@ -20,6 +20,8 @@ signals:
     /// @param what    one sentence
     /// @param detail  details, one per line; may be empty
     void noticed(const QString& what, const QString& detail, bool isError);
+    /// The file of the last notice, which the user may want to open.
+    void saved(const QString& file);
     /// The user started an action that may emit noticed(); earlier notices are obsolete.
     void outdated();
 };

@@ -359,6 +359,7 @@ TablePanel* makeTablePanel(TableSubject subject, const TraceDocument* document, 
                          emit notices->outdated();
                          emit notices->noticed(what, detail, isError);
                      });
+    QObject::connect(panel, &TablePanel::saved, notices, &Notices::saved);
     panel->replaceTrace(document->trace());
     showSteps();
     return panel;
@@ -573,9 +574,12 @@ void TablePanel::save()
     write(Writing::File, [this, rows, columns = m_view->shownColumns(),
                           path](const std::function<void(double)>& progress, const std::stop_token& stop) {
         const auto saved = saveCsv(*rows, columns, path, progress, stop);
-        return [this, saved] {
+        return [this, saved, file = QString::fromStdString(path.string())] {
             if (!saved)
-                emit noticed(tr("Could not save the table."), QString::fromStdString(saved.error().message()), true);
+                return emit noticed(tr("Could not save the table."), QString::fromStdString(saved.error().message()),
+                                    true);
+            emit noticed(tr("The table was saved."), file, false);
+            emit this->saved(file);
         };
     });
 }

@@ -50,6 +50,8 @@ public:
 signals:
     /// A notice for the user.
     void noticed(const QString& what, const QString& detail, bool isError);
+    /// The last notice is about this file.
+    void saved(const QString& file);
 
 private:
     /// Background work on all rows, one task at a time.

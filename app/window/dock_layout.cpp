@@ -13,6 +13,7 @@
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QTabBar>
 #include <algorithm>
 #include <utility>
 
@@ -31,11 +32,21 @@ constexpr int kNarrow = 1100;    ///< logical pixels: such a window has no space
 constexpr int kLowForTwo = 1000; ///< logical pixels: such a window has no space for them above two timelines
 constexpr int kLow = 600; ///< logical pixels: such a window has no space for strips above an opened trace's timeline
 
-/// Height of the panels at the bottom before the user changes it: enough for what is known about a slice, and the
-/// timeline keeps its share of the window.
+/// Height of the panels at the bottom with their tabs before the user changes it. The timeline keeps its share of the
+/// window, which tests/app/window_layout_test.cpp checks.
 int usualBottomHeight(int window)
 {
-    return std::clamp(window * 3 / 13, 110, 360);
+    return std::clamp(window * 5 / 24, 110, 360);
+}
+
+/// Height of the tabs with the panel of this title, which QMainWindow::resizeDocks() counts as part of the panel.
+int tabsHeight(const QMainWindow& window, const QString& title)
+{
+    for (const auto* tabs : window.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly))
+        for (int i = 0; i < tabs->count(); ++i)
+            if (tabs->tabText(i) == title)
+                return tabs->height();
+    return 0;
 }
 
 Qt::DockWidgetArea dockArea(ViewArea area)
@@ -523,7 +534,7 @@ void DockLayout::toggleTall(const QString& title)
         const int half = m_window->height() / 2;
         const bool isTall = dock->height() > half * 9 / 10;
         if (!isTall)
-            m_lowHeight = dock->height();
+            m_lowHeight = dock->height() + tabsHeight(*m_window, title);
         const int low = m_lowHeight > 0 ? m_lowHeight : usualBottomHeight(m_window->height());
         m_window->resizeDocks({dock}, {isTall ? low : half}, Qt::Vertical);
         return;

@@ -129,6 +129,7 @@ bool MainWindow::focusNextPrevChild(bool next)
 void MainWindow::connectWorkbench()
 {
     connect(&m_bench->notices, &Notices::noticed, m_notice, &NoticeStrip::show);
+    connect(&m_bench->notices, &Notices::saved, m_notice, &NoticeStrip::offerToOpen);
     connect(&m_bench->notices, &Notices::outdated, m_notice, &NoticeStrip::dismiss);
     if (auto* application = qobject_cast<Application*>(qApp))
         connect(application, &Application::outOfMemory, this, [this] {

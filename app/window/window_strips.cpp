@@ -13,6 +13,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QDesktopServices>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -20,14 +21,15 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QToolButton>
+#include <QUrl>
 #include <cmath>
 
 namespace app {
 
 NoticeStrip::NoticeStrip(QWidget* parent)
     : QFrame(parent), m_what(new QLabel(this)), m_detail(new QPlainTextEdit(this)),
-      m_more(makeButton("noticeMore", "expand", tr("Details"))), m_copy(makeButton("noticeCopy", "copy", tr("Copy"))),
-      m_close(makeButton("noticeClose", "close", {}))
+      m_open(makeButton("noticeOpen", "open", tr("Open"))), m_more(makeButton("noticeMore", "expand", tr("Details"))),
+      m_copy(makeButton("noticeCopy", "copy", tr("Copy"))), m_close(makeButton("noticeClose", "close", {}))
 {
     setObjectName("notice");
     m_what->setObjectName("noticeText");
@@ -41,12 +43,13 @@ NoticeStrip::NoticeStrip(QWidget* parent)
     m_close->setAccessibleName(m_close->toolTip());
     auto* line = new QHBoxLayout;
     line->addWidget(m_what, 1);
-    for (QToolButton* button : {m_more, m_copy, m_close})
+    for (QToolButton* button : {m_open, m_more, m_copy, m_close})
         line->addWidget(button, 0, Qt::AlignTop);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(kNoticeSignRoom, 5, 6, 5);
     layout->addLayout(line);
     layout->addWidget(m_detail);
+    connect(m_open, &QToolButton::clicked, this, [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(m_file)); });
     connect(m_more, &QToolButton::clicked, this, [this] { fold(m_detail->isVisibleTo(this)); });
     connect(m_copy, &QToolButton::clicked, this,
             [this] { QApplication::clipboard()->setText(m_what->text() + "\n" + m_detail->toPlainText()); });
@@ -84,11 +87,20 @@ void NoticeStrip::show(const QString& what, const QString& detail, bool isError)
     m_detail->setPlainText(detail);
     const auto lines = std::min<qsizetype>(8, detail.count('\n') + 2);
     m_detail->setFixedHeight(static_cast<int>(lines) * m_detail->fontMetrics().lineSpacing() + 10);
+    m_open->hide();
     m_more->setVisible(!detail.isEmpty());
     m_copy->setVisible(!detail.isEmpty());
     fold(true);
     setVisible(true);
     update();
+}
+
+void NoticeStrip::offerToOpen(const QString& file)
+{
+    if (m_isError)
+        return; // an error is not replaced by information
+    m_file = file;
+    m_open->show();
 }
 
 void NoticeStrip::dismiss()
@@ -106,7 +118,7 @@ void NoticeStrip::fold(bool folded)
 void NoticeStrip::paintEvent(QPaintEvent*)
 {
     const Shades tones = shades(palette());
-    const QColor tone = m_isError ? tones.bad : tones.warning;
+    const QColor tone = m_isError ? tones.bad : m_open->isVisibleTo(this) ? tones.good : tones.warning;
     QPainter painter(this);
     paintNotice(painter, *this, m_isError ? "error" : "info", tone);
 }

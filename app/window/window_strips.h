@@ -30,6 +30,8 @@ public:
     explicit NoticeStrip(QWidget* parent);
 
     void show(const QString& what, const QString& detail, bool isError);
+    /// Offers to open the file that the notice on screen is about, with the application that the desktop uses for it.
+    void offerToOpen(const QString& file);
     void dismiss();
     [[nodiscard]] QString text() const;
     [[nodiscard]] QString detail() const;
@@ -44,7 +46,8 @@ private:
     bool m_isError = false;
     QLabel* m_what;
     QPlainTextEdit* m_detail;
-    QToolButton *m_more, *m_copy, *m_close;
+    QToolButton *m_open, *m_more, *m_copy, *m_close;
+    QString m_file; ///< that m_open opens
 };
 
 /// Progress of a long operation: description, share done, and Cancel.

@@ -98,10 +98,7 @@ void CompareTest::theFasterRunIsNamedWithItsInterval()
     const QTemporaryDir folder;
     Compared compared(save(folder, "fast.sspack", training(1000)));
     QVERIFY(compared.empty()->isVisible());
-    const int emptyHeight = compared.panel.minimumSizeHint().height();
-    QVERIFY2(emptyHeight <= 120, qPrintable(QString::number(emptyHeight))); // more would scroll
     compared.with(save(folder, "slow.sspack", training(2000)));
-    QVERIFY(compared.panel.minimumSizeHint().height() > emptyHeight);
     QCOMPARE(compared.verdict()->text(), QString("This run is 2.00 × as fast as other"));
     QVERIFY2(compared.why().contains("Ratio of median step times 1.999"), qPrintable(compared.why()));
     QVERIFY(compared.why().contains("Measure the change"));

@@ -3,10 +3,13 @@
 #include "tests/app/app_window.h"
 
 #include <QAction>
+#include <QDesktopServices>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
+#include <QUrl>
 
 using app_test::App;
 using app_test::find;
@@ -25,6 +28,9 @@ class SaveActionsTest : public QObject {
 public:
     static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
+public slots:
+    void open(const QUrl& url) { m_opened = url; }
+
 private slots:
     void init()
     {
@@ -42,6 +48,8 @@ private:
         const auto* strip = app.window.findChild<app::NoticeStrip*>();
         return QTest::qWaitFor([&] { return strip->isVisible() && strip->text().contains(text); }, 20000);
     }
+
+    QUrl m_opened;
 };
 
 void SaveActionsTest::theTraceIsExported()
@@ -118,6 +126,15 @@ void SaveActionsTest::theReportIsSaved()
     QFile report(folder.filePath("mine.html"));
     QVERIFY(report.open(QIODevice::ReadOnly));
     QVERIFY(report.readAll().contains("<html"));
+    // The notice opens it.
+    QDesktopServices::setUrlHandler("file", this, "open");
+    auto* button = find<QToolButton>(&app.window, "noticeOpen");
+    QVERIFY(button->isVisible());
+    button->click();
+    QDesktopServices::unsetUrlHandler("file");
+    QCOMPARE(m_opened, QUrl::fromLocalFile(report.fileName()));
+    emit app.bench.notices.noticed("Something else.", {}, false);
+    QVERIFY(!button->isVisible());
 }
 
 QTEST_MAIN(SaveActionsTest)

@@ -138,7 +138,7 @@ void WindowLayoutTest::theTimelineGetsItsShareOfTheWindow()
     QVERIFY(isAnyShown(app, Qt::RightDockWidgetArea));
     QVERIFY(isAnyShown(app, Qt::BottomDockWidgetArea));
     // A tab, and what is known about a slice.
-    QVERIFY2(find<QWidget>(&app.window, "dock:summary")->height() >= std::max(110, size.height() / 5),
+    QVERIFY2(find<QWidget>(&app.window, "dock:summary")->height() >= size.height() / 6,
              qPrintable(QString::number(find<QWidget>(&app.window, "dock:summary")->height())));
     const double got = timelineShare(app);
     qInfo("%s: %.1f %%", QTest::currentDataTag(), got * 100);

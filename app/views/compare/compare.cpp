@@ -166,14 +166,6 @@ ComparePanel::ComparePanel(TraceDocument* document, const RunStore* runs, TraceP
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);
-    // The hidden page must not make the panel scroll.
-    const auto request = [this](int shown) {
-        for (int i = 0; i < m_pages->count(); ++i)
-            m_pages->widget(i)->setSizePolicy(QSizePolicy::Preferred,
-                                              i == shown ? QSizePolicy::Preferred : QSizePolicy::Ignored);
-    };
-    connect(m_pages, &QStackedWidget::currentChanged, this, request);
-    request(0);
     connectServices();
     listRuns();
     showState();
