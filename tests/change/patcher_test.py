@@ -676,12 +676,14 @@ class DiffsToRead(Patcher):
             row = self.only_row(program, "gradient.accumulation", value)
             self.assertEqual((row["proposal"], row["why_not"]["id"]), (None, "change.by_hand"))
 
-    def test_a_checkpoint_is_saved_on_a_thread(self):
+    def test_checkpoints_are_saved_on_one_thread(self):
         program = self.program("import torch\ntorch.save(model.state_dict(), path)\n").add("save", "save")
         row = self.only_row(program, "host.async_work", "true")
         self.assertEqual(self.added(row), [
-            "import copy", "import threading",
-            "threading.Thread(target=torch.save, args=(copy.deepcopy(model.state_dict()), path)).start()",
+            "import concurrent.futures", "import copy",
+            "checkpoint_writer = concurrent.futures.ThreadPoolExecutor(max_workers=1)",
+            "checkpoint_writer.submit(torch.save, copy.deepcopy(model.state_dict()), path)"
+            ".add_done_callback(lambda done: done.result())",
         ])
         program = self.program("import torch\ndone = torch.save(model, path)\n").add("save", "save")
         self.assertEqual(self.only_row(program, "host.async_work", "true")["why_not"]["id"], "change.by_hand")

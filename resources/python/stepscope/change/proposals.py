@@ -109,20 +109,27 @@ def accumulation(work, count):
 
 
 def save_in_background(work, _):
-    """Saves a copy with torch.save() on a thread, so that training does not wait for the disk."""
+    """Saves a copy with torch.save() on another thread, so that training does not wait for the disk. One thread writes all
+    of them, so that two never write the same file, and the files are complete when the program ends."""
     for item in work.objects("save"):
         if not item.get("site"):
             continue
         frame = Frame(work, item["site"])
-        call, statement = frame.call, frame.code.statement(frame.call)
+        code, call, statement = frame.code, frame.call, frame.code.statement(frame.call)
         if not isinstance(statement, ast.Expr) or statement.value is not call or len(call.args) < 2 or call.keywords:
             continue
-        what, *where = (frame.code.source.segment(part) for part in call.args)
-        function = frame.code.source.segment(call.func)
-        text = f"threading.Thread(target={function}, args=(copy.deepcopy({what}), {', '.join(where)})).start()"
-        work.edit(frame.code, Replace(call, text))
-        for module in ("copy", "threading"):
-            work.edit(frame.code, Insert(frame.code.first_import(), f"import {module}", before=True, rank=-10))
+        writer = "checkpoint_writer"
+        while writer in code.names():
+            writer += "_"
+        what, *where = (code.source.segment(part) for part in call.args)
+        text = f"{writer}.submit({code.source.segment(call.func)}, copy.deepcopy({what}), {', '.join(where)})"
+        # The callback's error is logged with its traceback; that of the future alone is not.
+        work.edit(code, Replace(call, text + ".add_done_callback(lambda done: done.result())"))
+        first, last = code.first_import(), code.last_import()
+        for module in ("copy", "concurrent.futures"):
+            work.edit(code, Insert(first, f"import {module}", before=True, rank=-10))
+        created = f"{writer} = concurrent.futures.ThreadPoolExecutor(max_workers=1)"
+        work.edit(code, Insert(last or first, created, before=last is None, rank=-5))
     if not work.has_edits():
         raise Refusal("by_hand", "Move logging and checkpoints to a thread that keeps their order, and pass it "
                                  "tensors that training no longer changes.")
