@@ -9,6 +9,7 @@
 #include <string_view>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <utility>
 
@@ -79,6 +80,25 @@ int writeFile(const char* path, const std::string& text)
     return number;
 }
 
+/// Binds a mounted file system to another folder, read-only.
+/// @return 0, or errno
+int bindReadOnly(const char* path, const char* to)
+{
+    if (::mount(path, to, nullptr, MS_BIND | MS_REC, nullptr) != 0)
+        return errno;
+    struct statvfs status {};
+    if (::statvfs(to, &status) != 0)
+        return errno;
+    // In a user namespace, the kernel refuses to clear the flags that the mount has.
+    unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY;
+    constexpr std::pair<unsigned long, unsigned long> kKept[] = {
+        {ST_NOSUID, MS_NOSUID},   {ST_NODEV, MS_NODEV},           {ST_NOEXEC, MS_NOEXEC},
+        {ST_NOATIME, MS_NOATIME}, {ST_NODIRATIME, MS_NODIRATIME}, {ST_RELATIME, MS_RELATIME}};
+    for (const auto& [reported, flag] : kKept)
+        flags |= (status.f_flag & reported) != 0 ? flag : 0;
+    return ::mount(nullptr, to, nullptr, flags, nullptr) == 0 ? 0 : errno;
+}
+
 } // namespace
 
 PrivateView::PrivateView(std::vector<fs::path> folders, const fs::path& scratch)
@@ -102,19 +122,21 @@ PrivateView::PrivateView(std::vector<fs::path> folders, const fs::path& scratch)
                 (!bound.empty() && liesIn(point, bound)))
                 continue;
             const bool isWritable = ::access(point.c_str(), W_OK) == 0;
-            add(isWritable ? Mount::Kind::Overlay : Mount::Kind::Bind, point);
+            const bool isNeeded = std::any_of(folders.begin(), folders.end(),
+                                              [&](const fs::path& needed) { return liesIn(needed, point); });
+            add(isWritable ? Mount::Kind::Overlay : Mount::Kind::Bind, point, !isNeeded);
             if (!isWritable)
                 bound = point;
         }
     }
 }
 
-void PrivateView::add(Mount::Kind kind, const fs::path& path)
+void PrivateView::add(Mount::Kind kind, const fs::path& path, bool mayBeReadOnly)
 {
     const fs::path folder = m_scratch / std::to_string(m_mounts.size());
     Mount mount{
         kind, path.string(), (folder / "staging").string(), (folder / "upper").string(), (folder / "work").string(), {},
-        {}};
+        {},   mayBeReadOnly};
     mount.options =
         "lowerdir=" + escaped(mount.path) + ",upperdir=" + escaped(mount.upper) + ",workdir=" + escaped(mount.work);
     mount.userOptions = mount.options + ",userxattr";
@@ -164,18 +186,25 @@ int PrivateView::enterUserNamespace() const
     return writeFile("/proc/self/gid_map", m_groupMap);
 }
 
+int PrivateView::stage(const Mount& mount, bool inUserNamespace)
+{
+    const char *path = mount.path.c_str(), *staging = mount.staging.c_str();
+    if (mount.kind == Mount::Kind::Bind)
+        return ::mount(path, staging, nullptr, MS_BIND | MS_REC, nullptr) == 0 ? 0 : errno;
+    const std::string& options = inUserNamespace ? mount.userOptions : mount.options;
+    if (::mount("overlay", staging, "overlay", 0, options.c_str()) == 0)
+        return 0;
+    const int number = errno;
+    return mount.mayBeReadOnly ? bindReadOnly(path, staging) : number;
+}
+
 int PrivateView::mountAll(bool inUserNamespace) const
 {
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
         return errno;
-    for (const Mount& mount : m_mounts) {
-        const std::string& options = inUserNamespace ? mount.userOptions : mount.options;
-        const int failed = mount.kind == Mount::Kind::Overlay
-                               ? ::mount("overlay", mount.staging.c_str(), "overlay", 0, options.c_str())
-                               : ::mount(mount.path.c_str(), mount.staging.c_str(), nullptr, MS_BIND | MS_REC, nullptr);
-        if (failed != 0)
-            return errno;
-    }
+    for (const Mount& mount : m_mounts)
+        if (const int number = stage(mount, inUserNamespace))
+            return number;
     for (const Mount& mount : m_mounts)
         if (::mount(mount.staging.c_str(), mount.path.c_str(), nullptr, MS_MOVE, nullptr) != 0)
             return errno;

@@ -14,7 +14,8 @@ class PrivateView {
 public:
     /// @param folders  absolute paths of existing folders whose contents become private; folders within them need no
     ///                 entry. File systems mounted below them become private as well if they are writable, and stay
-    ///                 unchanged otherwise
+    ///                 unchanged otherwise. Those that overlayfs cannot show (devpts, FAT, …) become read-only, unless
+    ///                 they contain one of `folders`
     /// @param scratch  an existing folder for what the program writes, outside of `folders`, on a file system that
     ///                 overlayfs can write to (not NFS, FUSE or another overlay)
     PrivateView(std::vector<std::filesystem::path> folders, const std::filesystem::path& scratch);
@@ -41,8 +42,10 @@ private:
         std::string staging; ///< where it is mounted first, so that no mount hides what a later one needs
         std::string upper, work;
         std::string options, userOptions; ///< options of overlayfs; userOptions in a user namespace
+        bool mayBeReadOnly = false;       ///< if overlayfs refuses it
     };
-    void add(Mount::Kind kind, const std::filesystem::path& path);
+    void add(Mount::Kind kind, const std::filesystem::path& path, bool mayBeReadOnly = false);
+    [[nodiscard]] static int stage(const Mount& mount, bool inUserNamespace);
     [[nodiscard]] int mountAll(bool inUserNamespace) const;
     [[nodiscard]] int enterUserNamespace() const;
 

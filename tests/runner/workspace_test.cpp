@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 namespace runner_test {
@@ -59,6 +61,23 @@ TEST(Workspace, APrivateViewCoversOtherFoldersToo)
     EXPECT_EQ(folder.files(), before);
     EXPECT_FALSE(fs::exists(elsewhere));
     EXPECT_THAT(folder.scratch(), IsEmpty());
+}
+
+TEST(Workspace, AMountThatOverlayfsRefusesBecomesReadOnly)
+{
+    const Folder folder;
+    fs::create_directory(folder / "proc");
+    // As in a folder that contains another system. The mount exists only in this process's namespace.
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("proc", (folder / "proc").c_str(), "proc", 0, nullptr) != 0)
+        GTEST_SKIP() << "only root may mount";
+    const auto workspace = Workspace::make(folder.path(), Isolation::Overlay, {});
+    ASSERT_TRUE(workspace) << workspace.error().message();
+    EXPECT_EQ(run(*workspace, "test -e proc/version; echo a > out"), 0);
+    EXPECT_FALSE(fs::exists(folder / "out"));
+    EXPECT_NE(run(*workspace, "echo 0 > proc/self/oom_score_adj"), 0);
+    const auto inside = Workspace::make(folder / "proc", Isolation::Overlay, {});
+    EXPECT_FALSE(inside && run(*inside, "true") == 0) << "a program cannot run where all that it writes would fail";
 }
 
 TEST(Workspace, FoldersWithoutPermissionsAreRemoved)
