@@ -88,6 +88,27 @@ bool isBefore(const fs::path& left, const fs::path& right)
     return a.size() - i < b.size() - k || (a.size() - i == b.size() - k && a < b);
 }
 
+/// The folder and worker of a file that PyTorch's tensorboard_trace_handler wrote: "HOST_PID" of
+/// "HOST_PID.TIME.pt.trace.json". A profiler with a schedule writes one for each cycle. Empty for other names.
+std::string_view workerOf(const fs::path& path)
+{
+    constexpr std::string_view kPacked = ".gz", kTrace = ".pt.trace.json";
+    std::string_view name = path.native();
+    if (name.ends_with(kPacked))
+        name.remove_suffix(kPacked.size());
+    if (!name.ends_with(kTrace))
+        return {};
+    name.remove_suffix(kTrace.size());
+    // Times are in ns, or in ms before PyTorch 1.13; a shorter number is part of the worker's name.
+    constexpr std::size_t kFewestDigits = 13;
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos)
+        return {};
+    const std::string_view time = name.substr(dot + 1);
+    const bool isTime = time.size() >= kFewestDigits && time.find_first_not_of("0123456789") == std::string_view::npos;
+    return isTime ? name.substr(0, dot) : std::string_view();
+}
+
 class Finding {
 public:
     /// @return false if there is nothing at the path
@@ -111,11 +132,30 @@ public:
     JobFiles take()
     {
         std::ranges::sort(m_found.files, isBefore);
+        keepLastOfEachWorker();
         return std::move(m_found);
     }
     [[nodiscard]] const std::map<std::string, std::size_t>& formats() const { return m_formats; }
 
 private:
+    /// Files of one process are no ranks. The last ones are of the same cycle in all ranks.
+    void keepLastOfEachWorker()
+    {
+        std::vector<fs::path> kept;
+        for (fs::path& file : m_found.files) {
+            const std::string worker(workerOf(file));
+            if (!kept.empty() && !worker.empty() && worker == workerOf(kept.back())) {
+                note(
+                    message<"job.earlier_cycle", "{file} is left out: {last} is a later part of the same process. Open "
+                                                 "it alone to see it.">(
+                        {{"file", kept.back().string()}, {"last", file.filename().string()}}));
+                kept.pop_back();
+            }
+            kept.push_back(std::move(file));
+        }
+        m_found.files = std::move(kept);
+    }
+
     void note(Message message)
     {
         if (m_found.notes.size() < kMostNotes)

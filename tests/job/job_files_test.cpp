@@ -60,6 +60,21 @@ TEST_F(JobFiles, AreFoundInFoldersInside)
     EXPECT_EQ(found({path()}), (std::vector<std::string>{"node0/rank0.json", "node1/rank1.json"}));
 }
 
+TEST_F(JobFiles, OfOneProcessAreNoRanks)
+{
+    for (const char* name :
+         {"vm_58.1795911217557605601.pt.trace.json", "vm_58.1795911217569186744.pt.trace.json",
+          "vm_59.1795911217557605601.pt.trace.json", "vm_60.7.pt.trace.json", "vm_60.8.pt.trace.json"})
+        write(name, kTrace);
+    EXPECT_EQ(found({path()}), (std::vector<std::string>{"vm_58.1795911217569186744.pt.trace.json",
+                                                         "vm_59.1795911217557605601.pt.trace.json",
+                                                         "vm_60.7.pt.trace.json", "vm_60.8.pt.trace.json"}));
+    const auto files = findJobFiles(std::vector{path()});
+    ASSERT_TRUE(files);
+    ASSERT_EQ(files->notes.size(), 1U);
+    EXPECT_EQ(files->notes[0].id, "job.earlier_cycle");
+}
+
 TEST_F(JobFiles, MatchAPattern)
 {
     write("rank0.json", kTrace);
