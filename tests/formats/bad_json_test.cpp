@@ -41,6 +41,12 @@ TEST(BadJson, FilesThatAreNotTracesReportWhy)
     EXPECT_THAT(problem(""), hasId("file.empty"));
     EXPECT_THAT(problem(std::string("\0\1\2\3\377", 5)), hasId("open.unknown_format"));
     EXPECT_THAT(problem("hello"), hasId("open.unknown_format"));
+    using namespace std::string_literals;
+    EXPECT_THAT(problem("PK\3\4\24\0\0\0"s), hasId("open.container", {{"kind", "a ZIP archive"}}));
+    EXPECT_THAT(problem("\xFD"
+                        "7zXZ\0\0\4"s),
+                hasId("open.container", {{"kind", "compressed with xz"}}));
+    EXPECT_THAT(problem("\xFF\xFE{\0"s), hasId("open.container", {{"kind", "text in UTF-16"}}));
     EXPECT_THAT(tryOpen("hello").error().hint,
                 AllOf(HasSubstr("PyTorch"), testing::Not(HasSubstr(".csv")), HasSubstr("Perfetto")));
     EXPECT_THAT(problem(R"({"a": 1})"), noArray(""));

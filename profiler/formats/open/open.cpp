@@ -78,6 +78,26 @@ std::string lower(std::string text)
     return text;
 }
 
+/// Describes an archive or encoding that may contain a trace but is not read, by its first bytes; empty: none of them.
+std::string_view unreadContainer(std::string_view bytes)
+{
+    using namespace std::string_view_literals;
+    constexpr std::pair<std::string_view, std::string_view> kKinds[] = {{"PK\3\4"sv, "a ZIP archive"},
+                                                                        {"\xFD"
+                                                                         "7zXZ\0"sv,
+                                                                         "compressed with xz"},
+                                                                        {"BZh"sv, "compressed with bzip2"},
+                                                                        {"7z\xBC\xAF\x27\x1C"sv, "a 7-Zip archive"},
+                                                                        {"\x04\x22\x4D\x18"sv, "compressed with lz4"},
+                                                                        {"\xFF\xFE"sv, "text in UTF-16"},
+                                                                        {"\xFE\xFF"sv, "text in UTF-16"}};
+    for (const auto& [begin, kind] : kKinds)
+        if (bytes.starts_with(begin))
+            return kind;
+    constexpr std::size_t kTarMark = 257;
+    return bytes.size() > kTarMark && bytes.substr(kTarMark).starts_with("ustar") ? "a tar archive" : "";
+}
+
 Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path, const ReadOptions& options)
 {
     const auto head = readHead(path);
@@ -94,6 +114,11 @@ Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path
                 Error::Code::Unsupported, path.string(), "decompress it first", {{"format", format.title}});
         return format.read(path, options);
     }
+    if (const std::string_view kind = unreadContainer({head->bytes.data(), head->bytes.size()}); !kind.empty())
+        return fail<"open.container", "the file is {kind}, which is not read">(
+            Error::Code::Unsupported, path.string(),
+            kind.starts_with("text") ? "save it as UTF-8" : "unpack it, and open the trace that it contains",
+            {{"kind", kind}});
     return fail<"open.unknown_format", "the file is not a trace of a supported format">(
         Error::Code::Unsupported, path.string(), "choose one of: " + knownFormats(false) + writtenOnly());
 }
