@@ -529,17 +529,21 @@ int statusOnceWritten(int status)
     return status == kDone ? kBadInput : status;
 }
 
-/// The error message for users: for an unknown command, it lists the known ones.
+/// The error message for users, with where to read on: for an unknown command, it lists the known ones.
 std::string textOf(const CLI::ParseError& wrong, const CLI::App& app, const std::vector<std::string>& words)
 {
     const std::string first = words.empty() ? std::string() : words.front();
     std::string commands;
-    bool known = first.empty() || first.front() == '-';
+    bool known = false;
     for (const CLI::App* command : commandsOf(app)) {
         commands += (commands.empty() ? "" : ", ") + command->get_name();
         known = known || command->get_name() == first;
     }
-    return known ? wrong.what() : "Unknown command '" + first + "': choose one of " + commands;
+    if (known)
+        return std::string(wrong.what()) + " (stepscope-cli " + first + " --help)";
+    return (first.empty() || first.front() == '-' ? std::string(wrong.what())
+                                                  : "Unknown command '" + first + "': choose one of " + commands) +
+           " (stepscope-cli --help)";
 }
 
 } // namespace
@@ -567,7 +571,7 @@ int main(int argc, char** argv)
     } catch (const CLI::ParseError& wrong) { // CLI11 uses exceptions for --help, too
         if (wrong.get_exit_code() == 0)
             return statusOnceWritten(app.exit(wrong));
-        std::cerr << textOf(wrong, app, {argv + 1, argv + argc}) << " (stepscope-cli --help)\n";
+        std::cerr << textOf(wrong, app, {argv + 1, argv + argc}) << '\n';
         return kWrongUsage;
     }
     const bool isWatch = app.got_subcommand("watch");

@@ -81,6 +81,7 @@ TEST(Usage, IsCorrectedInWords)
         return onlyLine(ended.err);
     };
     EXPECT_THAT(wrong({"sumarize", "x"}), HasSubstr("Unknown command 'sumarize': choose one of summarize, "));
+    EXPECT_THAT(wrong({"summarize", "--jsn", "x"}), HasSubstr("--jsn (stepscope-cli summarize --help)"));
     EXPECT_THAT(wrong({"experiment", "--config", config, "--budget", "0"}), HasSubstr("--budget: 0 is not above 0 ("));
     EXPECT_THAT(wrong({"tune", "--config", config, "--budget", "3"}), HasSubstr("3 is too short"));
     EXPECT_THAT(wrong({"record", "-o", "r.sstrace", "--for", "0", "--", "true"}), HasSubstr("0 is not above 0 ("));
