@@ -32,6 +32,17 @@ class Keywords(Patcher):
         self.assertEqual(program.new_text({"loader.workers": "4"}),
                          "loader = DataLoader(data, batch_size=4, num_workers=4)  # train\n")
 
+    def test_workers_that_would_repeat_the_samples_of_a_stream_are_refused(self):
+        def answer(value, sharded, now=0):
+            program = self.loader("loader = DataLoader(data)\n", {"num_workers": setting(now, False)},
+                                  dataset={"class": "Lines", "iterable": True, "sharded": sharded})
+            return self.only_row(program, "loader.workers", value)
+
+        refused = answer("2", False)
+        self.assertEqual((refused["how"], refused["why_not"]["id"]), ("to read", "change.not_sharded"))
+        for value, sharded, now in (("1", False, 0), ("2", True, 0), ("2", None, 0), ("3", False, 3), ("2", False, 3)):
+            self.assertNotEqual((answer(value, sharded, now)["why_not"] or {}).get("id"), "change.not_sharded")
+
     def test_changes_the_keyword_that_is_there(self):
         program = self.loader("loader = DataLoader(data, num_workers = 0 , shuffle=True)\n")
         self.assertEqual(program.new_text({"loader.workers": "2"}),

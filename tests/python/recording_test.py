@@ -3,6 +3,7 @@
 Usage: recording_test.py CLI FOLDER_OF_THE_PACKAGE [TEST]; run with the Python that has torch.
 """
 import difflib
+import importlib.util
 import json
 import os
 import shutil
@@ -39,6 +40,34 @@ class RecordingTest(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
+
+    def test_a_stream_is_divided_among_workers_if_its_code_asks_for_the_worker(self):
+        sys.path.insert(0, PACKAGE)
+        self.addCleanup(sys.path.remove, PACKAGE)
+        from stepscope import loaders
+        from torch.utils.data import DataLoader
+
+        head = "import torch.utils.data\nfrom torch.utils.data import IterableDataset\n"
+        stream = "class Stream(IterableDataset):\n    def __iter__(self):\n        "
+        for text, sharded in (
+            (stream + "yield 1\n", False),
+            (stream + "yield torch.utils.data.get_worker_info()\n", True),
+            ("from torch.utils.data import get_worker_info as worker\n" + stream + "yield worker()\n", True),
+            ("def part(x):\n    return lambda: torch.utils.data.get_worker_info()\n" + stream + "yield part(1)\n", True),
+            (stream + "yield 1\n\nclass Inner(IterableDataset):\n    def __iter__(self): pass\nStream.__init__ = "
+             "lambda self: setattr(self, 'inner', Inner())\n", None),
+        ):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "stream_of_test.py")
+                with open(path, "w") as file:
+                    file.write(head + text)
+                spec = importlib.util.spec_from_file_location("stream_of_test", path)
+                module = sys.modules["stream_of_test"] = importlib.util.module_from_spec(spec)
+                spec.loader.exec_module(module)
+                described = loaders.described_dataset(DataLoader(module.Stream()))
+                self.assertTrue(described["iterable"])
+                self.assertIs(described["sharded"], sharded, text)
+                del sys.modules["stream_of_test"]
 
     def run_program(self, text, **variables):
         path = os.path.join(self.folder, "program.py")

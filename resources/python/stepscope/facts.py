@@ -9,8 +9,9 @@ program ends. The last one counts. Its fields:
   objects    id, kind, class, framework, site, chain, settings {name: {value, given, argument (the option that sets
              it), configuration (the place in a configuration file that sets it: file, line, column, end_column,
              key)}}, role, count, and by kind:
-    loader      dataset {class, length, iterable, in_memory}, sampler, collate_fn, made_by (id of the trainer object),
-                framework_arguments {setting: argument of the trainer object}
+    loader      dataset {class, length, iterable, in_memory, and for a streaming one: sharded (among workers)}, sampler,
+                collate_fn, made_by (id of the trainer object), framework_arguments {setting: argument of the trainer
+                object}
     optimizer   groups [{setting: value}], parameters, bytes (of its state), implementation, backward_passes (for each of
                 its steps: accumulation), skipped (steps that a GradScaler skipped)
     scheduler   optimizer (id)

@@ -2,6 +2,7 @@
 import functools
 import inspect
 import itertools
+import sys
 import time
 
 from . import sites, tracing
@@ -70,9 +71,8 @@ def class_name(kind):
 
 def _describe(entry, loader):
     _describe_settings(entry, loader)
-    dataset = getattr(loader, "dataset", None)
-    if dataset is not None:
-        entry.fields["dataset"] = _dataset(dataset)
+    if getattr(loader, "dataset", None) is not None:
+        entry.fields["dataset"] = described_dataset(loader)
 
 
 def _describe_settings(entry, loader):
@@ -94,19 +94,59 @@ def _describe_settings(entry, loader):
     entry.fields["collate_fn"] = getattr(getattr(loader, "collate_fn", None), "__qualname__", None)
 
 
-def _dataset(dataset):
+def described_dataset(loader):
+    """The facts about a loader's dataset."""
+    dataset = loader.dataset
     kind = type(dataset)
-    iterable = hasattr(dataset, "__iter__") and not hasattr(dataset, "__getitem__")
+    # PyTorch's base class gives every dataset a __getitem__, which raises an error in streaming ones.
+    iterable = isinstance(dataset, sys.modules["torch.utils.data"].IterableDataset) or (
+        hasattr(dataset, "__iter__") and not hasattr(dataset, "__getitem__")
+    )
     try:
         length = None if iterable else len(dataset)
     except Exception:  # a dataset without a length, or one that has to count its files
         length = None
-    return {
+    described = {
         "class": class_name(kind),
         "length": length,
         "iterable": iterable,
         "in_memory": kind.__name__ == "TensorDataset",
     }
+    if iterable:
+        described["sharded"] = None if getattr(loader, "worker_init_fn", None) is not None else _is_sharded(dataset)
+    return described
+
+
+def _is_sharded(dataset):
+    """Whether a streaming dataset of the program divides its samples among workers: whether its modules, or functions of
+    the program that they import, ask for the worker. None: unknown, because a library or another dataset is involved."""
+    data = sys.modules["torch.utils.data"]
+    modules = set()
+    for kind in type(dataset).__mro__:
+        module = sys.modules.get(kind.__module__)
+        file = getattr(module, "__file__", None) or ("<stdin>" if kind.__module__ == "__main__" else None)
+        if file is not None and sites.is_user_file(file):
+            modules.add(module)
+        elif kind is not object and not kind.__module__.startswith(("torch.utils.data", "typing", "abc", "collections")):
+            return None
+    if not modules or any(isinstance(part, data.IterableDataset) for part in getattr(dataset, "__dict__", {}).values()):
+        return None
+    values = [value for module in modules for value in list(vars(module).values())]
+    return any(value is data.get_worker_info or _asks_for_worker(value) for value in values)
+
+
+def _asks_for_worker(value):
+    """Whether a function of the program, or a method of a class, calls get_worker_info()."""
+    parts = list(vars(value).values()) if isinstance(value, type) else [value]
+    codes = [getattr(getattr(part, "__func__", getattr(part, "fget", part)), "__code__", None) for part in parts]
+    while codes:
+        code = codes.pop()
+        if getattr(code, "co_names", None) is None or not sites.is_user_file(code.co_filename):
+            continue
+        if "get_worker_info" in code.co_names:
+            return True
+        codes.extend(part for part in code.co_consts if hasattr(part, "co_names"))
+    return False
 
 
 def _join_wrapped(document):

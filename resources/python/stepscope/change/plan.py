@@ -242,6 +242,8 @@ class _Plan:
     def _one(self, row, text):
         try:
             value = row.parse(text)
+            if row.veto is not None:
+                row.veto(self._work, value)
         except Refusal as refusal:
             return _row(row.key, text, "to read", refusal)
         reason = None

@@ -20,11 +20,12 @@ class Row:
     hook     whether a hook can make the change
     setting  (kind, name) of the recorded setting that the change is about, for values from the command line
     proposal a diff to read: function of (work, value)
+    veto     function of (work, value); raises Refusal if the program must not get the value in any way
     """
 
-    def __init__(self, key, parse, source=None, hook=False, setting=None, proposal=None):
+    def __init__(self, key, parse, source=None, hook=False, setting=None, proposal=None, veto=None):
         self.key, self.parse, self.source, self.hook = key, parse, source, hook
-        self.setting, self.proposal = setting, proposal
+        self.setting, self.proposal, self.veto = setting, proposal, veto
 
 
 # Values
@@ -122,6 +123,14 @@ def _workers(work, value):
         if value == 0 and (_value(item, "persistent_workers") or (_given(item, "prefetch_factor") and _value(item, "prefetch_factor"))):
             raise Refusal("needs_workers", "The DataLoader has arguments that it rejects without workers.")
     _loader("num_workers")(work, value)
+
+
+def _no_repeated_samples(work, value):
+    for item in work.training("loader"):
+        dataset = item.get("dataset") or {}
+        if dataset.get("sharded") is False and value > max(1, _value(item, "num_workers") or 0):
+            raise Refusal("not_sharded", f"Each worker would read all samples of the streaming dataset {dataset.get('class')}: "
+                                         "divide them among the workers with torch.utils.data.get_worker_info() first.")
 
 
 def _batch(work, value):
@@ -299,7 +308,8 @@ _OFF_ONLY = "Only turning it off affects nothing but the program's speed."
 ROWS = {
     row.key: row
     for row in (
-        Row("loader.workers", count(0), _workers, True, ("loader", "num_workers")),
+        Row("loader.workers", count(0), _workers, True, ("loader", "num_workers"),
+            veto=_no_repeated_samples),
         Row("loader.prefetch_factor", count(1), _needs_workers("prefetch_factor"), True, ("loader", "prefetch_factor")),
         Row("loader.persistent_workers", flag, _needs_workers("persistent_workers"), True, ("loader", "persistent_workers")),
         Row("loader.pin_memory", flag, _loader("pin_memory"), True, ("loader", "pin_memory")),
