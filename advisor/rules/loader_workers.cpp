@@ -50,7 +50,8 @@ struct Choice {
     InputPrediction saved;
 };
 
-/// Chooses the smallest number of workers that saves about as much as the best number.
+/// Chooses the smallest number of workers that saves about as much as the best number, by the model alone: the noise of
+/// the recording makes the saving uncertain, but is no reason to expect none.
 Choice choose(const RuleContext& c, const InputModel& model, int now)
 {
     const int most = std::min(kMostWorkers, model.cores > 0 ? model.cores : thumbWorkers(c));
@@ -63,10 +64,10 @@ Choice choose(const RuleContext& c, const InputModel& model, int now)
     if (choices.empty())
         return {.workers = now, .saved = {}};
     const double best = std::max_element(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) {
-                            return a.saved.midUs < b.saved.midUs;
-                        })->saved.midUs;
+                            return a.saved.modelUs < b.saved.modelUs;
+                        })->saved.modelUs;
     return *std::find_if(choices.begin(), choices.end(),
-                         [&](const Choice& choice) { return choice.saved.midUs >= best - kSameGain * model.stepUs; });
+                         [&](const Choice& choice) { return choice.saved.modelUs >= best - kSameGain * model.stepUs; });
 }
 
 /// PyTorch's profiler records the name of the loader iterator, but not the worker processes.
@@ -211,7 +212,7 @@ Advice check(const RuleContext& c)
         advice = withoutModel(c, now);
     } else {
         const Choice choice = choose(c, loading.model, now);
-        if (choice.saved.midUs < kLeastGain * loading.model.stepUs)
+        if (choice.saved.modelUs < kLeastGain * loading.model.stepUs)
             return silent(message<"loader.workers.no_gain", "{wait} With {cores} cores, a replay of this trace shows "
                                                             "no gain from any number of workers other than {workers}.">(
                 {{"wait", waitMessage(input).text}, {"cores", input.cores}, {"workers", now}}));

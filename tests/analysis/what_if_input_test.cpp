@@ -109,6 +109,17 @@ InputModel constant(int cores, double loadUs, double computeUs)
     return model;
 }
 
+TEST(WhatIfInput, NoiseWidensTheIntervalButDoesNotChangeWhatTheModelExpects)
+{
+    InputModel model = constant(4, 800, 1000);
+    const InputPrediction quiet = predictInput(model, {0, 2}, {1, 2}, 1);
+    model.waitErrorUs = 5000;
+    const InputPrediction noisy = predictInput(model, {0, 2}, {1, 2}, 1);
+    EXPECT_GT(quiet.modelUs, 700);
+    EXPECT_DOUBLE_EQ(noisy.modelUs, quiet.modelUs);
+    EXPECT_DOUBLE_EQ(noisy.lowUs, quiet.lowUs - 5000);
+}
+
 TEST(WhatIfInput, WithoutWorkersAStepLoadsAndComputes)
 {
     EXPECT_DOUBLE_EQ(replayStepUs(constant(2, 60, 40), {0, 2}, 1, CoreSharing::Even), 100);

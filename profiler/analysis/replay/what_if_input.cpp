@@ -135,7 +135,8 @@ InputPrediction predictOnce(const InputModel& model, LoaderSetup now, LoaderSetu
     };
     const double best = saved(CoreSharing::Even, model);
     const double worst = saved(CoreSharing::Barrier, then.workers > now.workers ? disturbed(model) : model);
-    return {std::min(best, worst), (best + worst) / 2, std::max(best, worst)};
+    const double middle = (best + worst) / 2;
+    return {std::min(best, worst), middle, std::max(best, worst), middle};
 }
 
 /// Of the mean; 0 for fewer than two values.

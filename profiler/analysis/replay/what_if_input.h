@@ -45,6 +45,7 @@ double replayStepUs(const InputModel& model, LoaderSetup setup, int computeThrea
 /// The expected saving of another setup, in µs per step; negative if it costs time.
 struct InputPrediction {
     double lowUs = 0, midUs = 0, highUs = 0;
+    double modelUs = 0; ///< midpoint between the best and the worst case, before the noise of the recording widens them
 };
 /// Loads use cores only for the share that was recorded as work (metadata `loader.load_cpu_share`; all of it if not
 /// recorded). The best case shares cores evenly. The worst case shares them at barriers; if more workers run than
