@@ -168,12 +168,12 @@ void addProgram(Advice& verdict, const Rule& rule, const RuleContext& c, const P
     if (auto answer = verdictOnProgram(rule.key, c, program, verdict)) {
         answer->title = std::move(verdict.title);
         verdict = *std::move(answer);
-        if (verdict.state == State::Fires)
+        if (verdict.state == State::Fires && !verdict.proposed)
             setToggle(verdict, c, rule.key, std::string(rule.proposes));
     }
     if (rule.key == "optimizer.fused")
         suitOptimizer(verdict, c, program);
-    if (verdict.state != State::CannotTell)
+    if (verdict.state != State::CannotTell && verdict.source.empty())
         verdict.source = sourcesOf(rule.key, program);
 }
 

@@ -33,6 +33,9 @@ constexpr double kPaysOnCpu = 0.5;
 constexpr double kSmallBatch = 8;
 // Minimum share of the time spent writing files: below it, they delay nothing. Chosen, as in rules/host_async_work.cpp.
 constexpr double kMinimumShare = 0.01;
+// Minimum share of the optimizer in the step. Chosen: 5 %; unlike with recorded operators (optimizer_fused.cpp), it is
+// unknown how many operators it runs.
+constexpr double kMinimumOptimizerShare = 0.05;
 // Inputs whose mean is more than one standard deviation from zero were not normalized: raw images have a mean of 1.2 to
 // 2 standard deviations, normalized ones less than 0.3 (torchvision's published statistics of ImageNet).
 constexpr double kFarFromZero = 1;
@@ -81,7 +84,17 @@ std::optional<Advice> onInputs(const RuleContext&, const ProgramFacts& facts)
     return advice;
 }
 
-std::optional<Advice> onTool(const ProgramFacts& facts, std::string_view kind, std::string_view flag)
+/// Share of the forward and backward passes in a step, in which the debug tools act; 0: unknown.
+double shareOfPasses(const RuleContext& c)
+{
+    const analysis::StepStatistics& steps = c.facts.statistics;
+    return steps.steadyCount == 0
+               ? 0
+               : analysis::toUs(steps.steadyMeanParts.forward + steps.steadyMeanParts.backward) / steps.steadyMeanUs;
+}
+
+std::optional<Advice> onTool(const RuleContext& c, const ProgramFacts& facts, std::string_view kind,
+                             std::string_view flag)
 {
     for (const ProgramObject& object : facts.objects) {
         const bool found = kind == "flag" ? object.className == flag : object.kind == kind;
@@ -89,6 +102,7 @@ std::optional<Advice> onTool(const ProgramFacts& facts, std::string_view kind, s
             continue;
         Advice advice = fires(message<"program.tool.used", "The program uses {tool}, which slows down its steps.">(
             {{"tool", object.className}}));
+        advice.timeShare = kind == "flag" ? 0 : shareOfPasses(c);
         advice.whyNoPrediction = message<"program.tool.cost", "Its cost is spread over all operators: measure it.">();
         return advice;
     }
@@ -251,9 +265,29 @@ std::optional<Advice> withoutOptimizer(const ProgramFacts& facts)
                           "The program uses no optimizer of torch.optim: it updates its weights itself.">());
 }
 
-std::optional<Advice> onFused(const RuleContext&, const ProgramFacts& facts)
+/// Without recorded operators, the settings and the device decide: on a CPU, PyTorch's default is the loop over
+/// tensors.
+std::optional<Advice> onFused(const RuleContext& c, const ProgramFacts& facts)
 {
-    return withoutOptimizer(facts);
+    const ProgramObject* optimizer = facts.mainOptimizer();
+    if (!optimizer)
+        return withoutOptimizer(facts);
+    if (!ranOnCpu(c) || c.facts.statistics.steadyCount == 0 || !optimizerForms(optimizer->shortName()).fused)
+        return std::nullopt;
+    if (optimizer->flag("fused").value_or(false) || optimizer->flag("foreach").value_or(false))
+        return silent(message<"program.optimizer.fused_on", "The program asks for a foreach or fused optimizer.">());
+    const double share = analysis::toUs(c.facts.statistics.steadyMeanParts.optimizer) / c.facts.statistics.steadyMeanUs;
+    const MessageParameter shown("share", share, shareText(share));
+    if (share < kMinimumOptimizerShare)
+        return silent(message<"program.optimizer.short", "The optimizer takes only {share} of the step.">({shown}));
+    Advice advice = fires(message<"program.optimizer.loops",
+                                  "The optimizer loops over tensors (not foreach or fused) and takes {share} of the "
+                                  "step.">({shown}));
+    advice.timeShare = std::min(1.0, share);
+    advice.whyNoPrediction = message<"program.optimizer.kernels", "The fused optimizer runs other kernels, whose times "
+                                                                  "are not in this trace: measure it.">();
+    setToggle(advice, c, "optimizer.implementation", "fused");
+    return advice;
 }
 
 /// The answer for a program that trains without a DataLoader.
@@ -467,13 +501,14 @@ constexpr std::array<AnswerRow, 27> kAnswers = {{
     {"gradient.accumulation", onMemory},
     {"memory.pressure", onMemory},
     {"data.normalize", onInputs},
-    {"debug.anomaly", [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "anomaly", {}); }, true},
-    {"debug.autograd_profiler", [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "profiler", {}); }},
-    {"debug.emit_nvtx", [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "emit_nvtx", {}); }},
+    {"debug.anomaly", [](const RuleContext& c, const ProgramFacts& f) { return onTool(c, f, "anomaly", {}); }, true},
+    {"debug.autograd_profiler",
+     [](const RuleContext& c, const ProgramFacts& f) { return onTool(c, f, "profiler", {}); }},
+    {"debug.emit_nvtx", [](const RuleContext& c, const ProgramFacts& f) { return onTool(c, f, "emit_nvtx", {}); }},
     {"debug.gradcheck",
-     [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradcheck"); }},
+     [](const RuleContext& c, const ProgramFacts& f) { return onTool(c, f, "flag", "torch.autograd.gradcheck"); }},
     {"debug.gradgradcheck",
-     [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradgradcheck"); }},
+     [](const RuleContext& c, const ProgramFacts& f) { return onTool(c, f, "flag", "torch.autograd.gradgradcheck"); }},
     {"eval.no_grad", onValidation},
     {"gradient.clip_norm", [](const RuleContext&, const ProgramFacts& f) { return onClipping(f, "clip_grad_norm_"); }},
     {"gradient.clip_value",

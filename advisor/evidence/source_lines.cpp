@@ -308,10 +308,8 @@ private:
     PathTree m_tree;
 };
 
-Nanoseconds within(const TimeRange& range, const Intervals& window)
+Nanoseconds timeWithin(const TimeRange& range, const Intervals& window)
 {
-    if (window.empty())
-        return range.duration();
     Nanoseconds sum{};
     for (const TimeRange& part : overlapping(window, range))
         sum += part.clippedTo(range).duration();
@@ -326,9 +324,12 @@ CallTree sampledTree(const Trace& trace, const SourceSamples& samples, const Cal
     const auto track = sampledTrack(trace);
     const bool isInScope = scope.tracks.empty() || !track || std::ranges::binary_search(scope.tracks, *track);
     if (options.time == CallTime::Host) {
-        for (std::size_t i = 0; i < samples.samples.size() && isInScope && !stop.stop_requested(); ++i)
-            if (const Nanoseconds time = within(samples.rangeOf(i), scope.window); time.count() > 0)
+        for (std::size_t i = 0; i < samples.samples.size() && isInScope && !stop.stop_requested(); ++i) {
+            const TimeRange range = samples.rangeOf(i);
+            const Nanoseconds time = scope.window.empty() ? range.duration() : timeWithin(range, scope.window);
+            if (time.count() > 0)
                 tree.addHost(tree.nodeOf(i), time);
+        }
     } else {
         std::size_t next = 0; // the first sample after a launch
         for (const Launched& launched : launchedWork(trace, stop)) {
@@ -350,7 +351,7 @@ CallTree sampledTree(const Trace& trace, const SourceSamples& samples, const Cal
 
 } // namespace
 
-SourceLines sourceLines(const Trace& trace)
+SourceLines sourceLines(const Trace& trace, const Intervals* within)
 {
     SourceLines result;
     const std::string_view document = metadata(trace, "lines");
@@ -366,16 +367,20 @@ SourceLines sourceLines(const Trace& trace)
         return result;
     }
     const analysis::Intervals waiting = waits(trace);
-    const auto work = launches(trace);
+    const auto work = within ? std::vector<std::pair<TraceTime, Nanoseconds>>() : launches(trace);
     std::vector<SourceLine> byPlace(read->places.size());
     auto next = work.begin();
     for (std::size_t i = 0; i < read->samples.size(); ++i) {
         const Sample& sample = read->samples[i];
-        const TraceTime end = read->rangeOf(i).end;
-        const double us = analysis::toUs(end - sample.time);
+        const TimeRange range = read->rangeOf(i);
+        const TraceTime end = range.end;
+        const double us = analysis::toUs(within ? timeWithin(range, *within) : range.duration());
         double deviceUs = 0;
         for (; next != work.end() && next->first < end; ++next)
             deviceUs += next->first >= sample.time ? analysis::toUs(next->second) : 0;
+        if (within && us == 0)
+            continue;
+        ++result.samples;
         result.sampledUs += us;
         const auto* stack = read->stackOf(i);
         if (!stack || stack->empty()) {
@@ -413,7 +418,6 @@ SourceLines sourceLines(const Trace& trace)
         result.lines.push_back(byPlace[i]);
     }
     std::ranges::stable_sort(result.lines, std::ranges::greater(), &SourceLine::totalUs);
-    result.samples = static_cast<std::int64_t>(read->samples.size());
     result.intervalUs = read->intervalUs;
     result.costUs = read->costUs;
     result.allocations = read->allocations;

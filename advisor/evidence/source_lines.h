@@ -2,6 +2,7 @@
 
 #include "advisor/advice.h"
 #include "profiler/analysis/call_tree/call_tree.h"
+#include "profiler/analysis/intervals.h"
 #include "profiler/model/message.h"
 #include "profiler/model/trace.h"
 
@@ -48,7 +49,9 @@ struct SourceLines {
     AllocationSource allocations = AllocationSource::NotRecorded;
     profiler::Message problem; ///< why there are no lines; empty if there are
 };
-SourceLines sourceLines(const profiler::Trace& trace);
+/// @param within  limits samples and host times to these times, without device times; null: no limit. Allocations are
+///                always those of the whole trace.
+SourceLines sourceLines(const profiler::Trace& trace, const profiler::analysis::Intervals* within = nullptr);
 
 /// The same samples by time. Immutable and thread-safe.
 class SourceTimes {

@@ -125,7 +125,8 @@ Advice finding(const RuleContext& c, const FixedCosts& costs)
                   "batch.size.weights",
                   "{weights} of each step is spent on the weights (optimizer and zero_grad), whatever the batch size.">(
                   parameters));
-    advice.timeShare = costs.knownUs / costs.stepUs;
+    // With twice the batch size, each sample pays half of the fixed cost.
+    advice.timeShare = costs.knownUs / costs.stepUs / 2;
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction =
             message<"batch.size.no_kernels", "The trace does not show how fast larger kernels are: measure it.">();
@@ -133,7 +134,6 @@ Advice finding(const RuleContext& c, const FixedCosts& costs)
         advice.whyNoPrediction =
             message<"batch.size.no_ops", "The trace contains no operators: their overhead is unknown.">();
     else
-        // With twice the batch size, each sample pays half of the fixed cost.
         advice.saving = upperBound(SavingUnit::UsPerStep, (costs.mostUs + costs.waitUs) / 2);
     return advice;
 }

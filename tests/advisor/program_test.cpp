@@ -112,6 +112,46 @@ TEST(ProgramVerdicts, AnOptimizerIsImplementedAsItsClassAllows)
     EXPECT_THAT(lbfgs.reason, test_support::HasId("program.optimizer.plain_only"));
 }
 
+TEST(ProgramVerdicts, ADebugToolConcernsThePassesThatItSlowsDown)
+{
+    std::string document(kDocument);
+    document.insert(
+        document.find(R"({"id":"zero_grad:0")"),
+        R"({"id":"anomaly:0","kind":"anomaly","class":"torch.autograd.set_detect_anomaly","count":1,"mode":true},)");
+    for (const auto& row : advisor::advise(*traceFromText(run(document, "meta host.cpu some processor\n")), nullptr))
+        if (row.id == "debug.anomaly") {
+            EXPECT_EQ(row.advice.state, State::Fires) << row.advice.reason;
+            EXPECT_NEAR(row.advice.timeShare, 0.8, 1e-6);
+        }
+}
+
+TEST(ProgramVerdicts, WithoutOperatorsTheSettingsShowWhetherAnOptimizerLoops)
+{
+    const auto adviceFor = [](int optimizerUs, const std::string& settings, const std::string& device) {
+        std::string document(kDocument);
+        const std::string rate = R"("lr":{"value":0.001,"given":true})";
+        document.replace(document.find(rate), rate.size(), rate + settings);
+        const std::string steps = "meta program " + document +
+                                  "\nmeta host.cpu some processor\nrepeat 12 every 1000\n  main\n"
+                                  "    step 0 0 1000\n    phase forward 0 400\n    phase optimizer 500 " +
+                                  std::to_string(optimizerUs) + "\nend\n" + device;
+        for (auto& row : advisor::advise(*traceFromText(steps), nullptr))
+            if (row.id == "optimizer.fused")
+                return row.advice;
+        return Advice();
+    };
+    const Advice loops = adviceFor(300, "", "");
+    EXPECT_THAT(loops.reason, test_support::HasId("program.optimizer.loops"));
+    ASSERT_TRUE(loops.proposed);
+    EXPECT_EQ(loops.proposed->key, "optimizer.implementation");
+    EXPECT_EQ(loops.proposed->to, "fused");
+    EXPECT_THAT(adviceFor(49, "", "").reason, test_support::HasId("program.optimizer.short"));
+    EXPECT_THAT(adviceFor(300, R"(,"fused":{"value":true,"given":true})", "").reason,
+                test_support::HasId("program.optimizer.fused_on"));
+    EXPECT_EQ(adviceFor(300, "", "device 0 gpu\nstream 0 7\nkernel k 0 990\n").state, State::CannotTell)
+        << "on a GPU, PyTorch's default is foreach";
+}
+
 TEST(ProgramFacts, ADocumentThatIsCutAtAnyPlaceIsLeftOut)
 {
     for (std::size_t length = 0; length < kDocument.size(); length += 7) {

@@ -215,6 +215,17 @@ Judged::Judged(std::string_view stem, const std::string& text, const std::vector
     std::abort();
 }
 
+std::string sampledProgram(int outsideUs, std::string_view more)
+{
+    std::string samples = "0,0";
+    for (int step = 0; step < 20; ++step)
+        samples += fmt::format(",1,{},0,{}", 1000 - outsideUs, outsideUs);
+    return fmt::format(R"(meta lines {{"schema":1,"interval_us":1000,"begin_ns":0,"files":["/p/train.py"],)"
+                       R"("places":[[0,9,"main"],[0,12,"main"]],"stacks":[[0],[1]],"samples":[{}]}})"
+                       "\nrepeat 20 every 1000\n  main\n    step 0 0 1000\n    phase forward 0 {}\nend\n{}",
+                       samples, 1000 - outsideUs, more);
+}
+
 std::string cpuRun(double stepUs, double waitUs, double convShare, std::string_view more)
 {
     const double compute = stepUs - waitUs;

@@ -55,6 +55,11 @@ inline advisor::Advice judge(std::string_view stem, const std::string& text)
     return Judged(stem, text, {}, true).advice();
 }
 
+/// Text of a Python program with 20 steps of 1,000 µs. Each ends with `outsideUs` outside of the phases, in which line 12
+/// of /p/train.py was sampled; before that, line 9 was.
+/// @param more  further tracks
+std::string sampledProgram(int outsideUs, std::string_view more = {});
+
 /// Text of a CPU run: `steps` steps of `stepUs` with a data wait of `waitUs` in which the main thread loads, and
 /// operators that fill forward and backward; `convShare` of the operator time is convolutions.
 std::string cpuRun(double stepUs, double waitUs, double convShare = 0.5, std::string_view more = {});

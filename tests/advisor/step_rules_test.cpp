@@ -12,7 +12,9 @@ namespace {
 using advisor::State;
 using test_support::HasId;
 using test_support::HasNumber;
+using testing::AllOf;
 using testing::Contains;
+using testing::DoubleNear;
 
 std::string zeroing(double fillUs)
 {
@@ -27,6 +29,42 @@ std::string zeroing(double fillUs)
           end
     )",
                        fillUs);
+}
+
+TEST(HostPython, NamesTheLineThatRunsOutsideOfThePhases)
+{
+    const advisor::Advice advice = judge("host_python", sampledProgram(400));
+    EXPECT_THAT(advice.reason,
+                AllOf(HasId("host.python.much"), HasNumber("share", DoubleNear(0.4, 1e-6)),
+                      HasNumber("time", DoubleNear(400, 1e-3)), HasNumber("most", DoubleNear(0.4, 1e-6))));
+    ASSERT_EQ(advice.source.size(), 1U);
+    EXPECT_EQ(advice.source[0].file, "/p/train.py");
+    EXPECT_EQ(advice.source[0].line, 12);
+    ASSERT_TRUE(advice.saving);
+    EXPECT_EQ(advice.saving->kind, advisor::SavingKind::UpperBound);
+    EXPECT_NEAR(advice.saving->high, 400, 1);
+    EXPECT_FALSE(advice.toggle);
+}
+
+TEST(HostPython, FiresFromATenthOfTheStepOn)
+{
+    EXPECT_EQ(judge("host_python", sampledProgram(99)).state, State::Silent);
+    EXPECT_EQ(judge("host_python", sampledProgram(101)).state, State::Fires);
+}
+
+TEST(HostPython, IsSilentWhileADeviceWorks)
+{
+    EXPECT_THAT(judge("host_python",
+                      sampledProgram(400, "device 0 gpu\nstream 0 7\nrepeat 20 every 1000\nkernel k 0 990\nend\n"))
+                    .reason,
+                HasId("host.python.little"));
+}
+
+TEST(HostPython, DoesNotNameTheCallThatRunsTheWholeTraining)
+{
+    std::string text = sampledProgram(400);
+    text.replace(text.find(R"("stacks":[[0],[1]])"), 18, R"("stacks":[[0],[0]])");
+    EXPECT_THAT(judge("host_python", text).reason, HasId("host.python.little"));
 }
 
 TEST(ZeroGrad, FiresFromAHundredthOfTheStepOn)
