@@ -27,7 +27,7 @@ std::vector<std::string_view> keys(const std::vector<Rule>& rules)
     return result;
 }
 
-TEST(Advisor, KnowsItsRulesByKey)
+TEST(Advisor, FindsRulesByKey)
 {
     const auto found = keys(allRules());
     EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
@@ -35,7 +35,7 @@ TEST(Advisor, KnowsItsRulesByKey)
     EXPECT_THAT(found, IsSupersetOf({"loader.workers", "loader.pin_memory", "precision.amp", "zero_grad.set_to_none"}));
 }
 
-TEST(Advisor, EveryRulesKeyIsAKnobOrAFindingThatIsNoTip)
+TEST(Advisor, EveryRuleKeyIsAKnobOrAListedFinding)
 {
     const std::set<std::string_view> noTips = {
         "comm.exposed",    "comm.buckets",       "optimizer.fused", "host.bound",        "step.variance",
@@ -55,7 +55,7 @@ Advice predicting(double low, double mid, double high, double mostUs = 0)
     return advice;
 }
 
-TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsAnEstimate)
+TEST(Prediction, AnIntervalWithinHalfOfItsMidpointIsAnEstimate)
 {
     const Advice kept = predicting(50, 100, 150);
     ASSERT_TRUE(kept.saving);
@@ -77,7 +77,7 @@ TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsAnEstimate)
     }
 }
 
-TEST(Prediction, WithoutABoundInItsUnitIsWithheld)
+TEST(Prediction, IsWithheldWithoutABoundInItsUnit)
 {
     Advice advice;
     advice.state = State::Fires;
@@ -87,7 +87,7 @@ TEST(Prediction, WithoutABoundInItsUnitIsWithheld)
     EXPECT_THAT(advice.whyNoPrediction, test_support::HasId("prediction.too_uncertain"));
 }
 
-TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
+TEST(Prediction, AChangeThatWouldSaveNothingDoesNotFire)
 {
     const Advice nothing = predicting(0, 0.001, 0.004);
     EXPECT_EQ(nothing.state, State::Silent);
@@ -96,7 +96,7 @@ TEST(Prediction, WhatWouldSaveNothingDoesNotFire)
     EXPECT_EQ(predicting(0.004, 0.006, 0.008).state, State::Fires);
 }
 
-TEST(Prediction, OfEveryRuleOnEveryFixtureIsANarrowEstimateOrABoundOrWithheldWithAReason)
+TEST(Prediction, IsNarrowOrABoundOrWithheldWithAReasonForEveryFixture)
 {
     for (const Fixture& fixture : fixtures()) {
         const auto trace = test_support::traceFromText(fixture.text);
@@ -118,7 +118,7 @@ TEST(Prediction, OfEveryRuleOnEveryFixtureIsANarrowEstimateOrABoundOrWithheldWit
     }
 }
 
-TEST(Estimate, IsTheIntervalOfTheMeanAndNotTheSpreadOfTheSteps)
+TEST(Estimate, IsTheIntervalOfTheMeanNotTheSpreadOfTheSteps)
 {
     // Student's t for five values: 2.776 standard errors. The mean is 12, its standard error the root of one half.
     const std::vector<double> us = {10, 11, 12, 13, 14};
@@ -151,7 +151,7 @@ TEST(Estimate, ContainsTheMeanAsOftenAsItClaims)
     EXPECT_NEAR(contained, Saving::kCoverage * kTraces, 30);
 }
 
-TEST(Estimate, ContainsTheMeanAlsoWhereStepsResembleTheirNeighbours)
+TEST(Estimate, ContainsTheMeanOfCorrelatedSteps)
 {
     std::mt19937 random(11);
     std::normal_distribution<double> fresh(0, 100);
@@ -180,7 +180,7 @@ TEST(Estimate, ClaimsNoCoverageThatIsNotEstablished)
     EXPECT_EQ(perStep(10, 12, 14).coverage, 0) << "of a model";
 }
 
-TEST(Estimate, OfOneStepSaysNothingOfTheMean)
+TEST(Estimate, OneStepGivesNoIntervalOfTheMean)
 {
     const std::vector<double> one = {14};
     Advice advice;
@@ -197,7 +197,7 @@ TEST(Estimate, OfOneStepSaysNothingOfTheMean)
     EXPECT_EQ(advice.saving->high, 20) << "the time that there is";
 }
 
-TEST(Estimate, OfAModelThatLeavesItOpenReachesFromTheLeastToTheMost)
+TEST(Estimate, OfAnUncertainModelCoversItsWholeRange)
 {
     const std::vector<double> least = {10, 10, 10}, most = {20, 20, 20};
     const Saving saving = meanOverSteps(least, most);
@@ -221,7 +221,7 @@ TEST(SavingText, SaysWhatIsClaimed)
     EXPECT_EQ(savingAmount(perStep(-5'640, 20'000, 43'400)), "−5.64 ms to 43.4 ms");
 }
 
-TEST(Advisor, WhatSavesMostComesFirstThenWhatCannotBeToldThenTheSilent)
+TEST(Advisor, FindingsComeFirstThenUnknownThenSilent)
 {
     const std::string text = cpuRun(1000, 600, 0.9) + R"(
         main
@@ -246,7 +246,7 @@ TEST(Advisor, WhatSavesMostComesFirstThenWhatCannotBeToldThenTheSilent)
     }
 }
 
-TEST(Advisor, WhatIsAboutMostOfTheStepComesFirstThoughItPredictsNothing)
+TEST(Advisor, ALargeTimeShareRanksFirstWithoutAPrediction)
 {
     const auto trace = test_support::traceFromText(R"(
         main
@@ -272,7 +272,7 @@ TEST(Advisor, AnEmptyTraceGetsAVerdictFromEveryRule)
         EXPECT_NE(row.advice.state, State::Fires) << row.id;
 }
 
-TEST(Advisor, WithoutStepMarksWhatMostTimeGoesToComesFirst)
+TEST(Advisor, WithoutStepMarksFindingsAreRankedByTimeShare)
 {
     const auto trace = test_support::traceFromText("main\ncall cudaMemcpy 1 802 corr=5\nstream 0 7\nkernel a 0 2\n"
                                                    "copy HtoD 2 800 bytes=1000 src=pinned dst=device corr=5\n"

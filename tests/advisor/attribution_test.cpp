@@ -232,7 +232,7 @@ TEST_P(RandomTraces, FindingsClaimNoMoreThanTheTimeThereIs)
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTraces, testing::Range(0U, 5U));
 
-TEST(TimeParts, SumToTheJudgedTime)
+TEST(TimeParts, SumToTheAnalysedTime)
 {
     const auto trace = test_support::traceFromText("main\nrepeat 10 every 1000\nstep 0 0 1000\n"
                                                    "phase \"data wait\" 0 200\ncall cudaMalloc 200 50\nend\n"
@@ -252,7 +252,7 @@ TEST(TimeParts, SumToTheJudgedTime)
     EXPECT_NEAR(parts.idle(), 600, 1e-6);
 }
 
-TEST(TimeParts, WhatNoEventRecordsBetweenTheLaunchesOfAStepIsTheHosts)
+TEST(TimeParts, UnrecordedTimeBetweenLaunchesBelongsToTheHost)
 {
     // Idle from 0 to 12, 22 to 62 and 72 to 100 µs of each step; the launches last from 10 to 61 µs.
     const auto partsOf = [](const std::string& thread) {
@@ -271,7 +271,7 @@ TEST(TimeParts, WhatNoEventRecordsBetweenTheLaunchesOfAStepIsTheHosts)
     EXPECT_NEAR(apart.of(TimePart::Launch), 2, 1);
 }
 
-TEST(TimeParts, InARunOnTheCpuAreTheWaitForDataAndTheRest)
+TEST(TimeParts, OfACpuRunAreTheDataWaitAndTheRest)
 {
     const auto trace = test_support::traceFromText(cpuRun(1000, 300));
     const Facts facts = analyse(*trace);

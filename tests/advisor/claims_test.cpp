@@ -33,7 +33,7 @@ advisor::Advice classifier(std::string_view softmax, std::string_view behind = "
                                                    softmax, behind)));
 }
 
-TEST(AttentionClaims, TheSoftmaxOfALossIsNone)
+TEST(AttentionClaims, TheSoftmaxOfALossIsNotAttention)
 {
     EXPECT_EQ(classifier("void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, true>(float*, int)")
                   .state,
@@ -81,7 +81,7 @@ std::string optimizing(int kernelUs, int idleUs, std::string_view corr = "corr=7
            "counter \"GPU 0 memory allocated\"\nsample 0 10\n";
 }
 
-TEST(WorkOnWeights, AHostThatAFullQueueHoldsUpIsNoCost)
+TEST(WorkOnWeights, AHostBlockedByAFullQueueCostsNothing)
 {
     const auto judged = [](std::string_view stem, const std::string& text) {
         std::string sized = text;
@@ -96,7 +96,7 @@ TEST(WorkOnWeights, AHostThatAFullQueueHoldsUpIsNoCost)
     EXPECT_THAT(judged("optimizer_fused", optimizing(300, 150)).reason, HasNumber("share", DoubleNear(0.45, 1e-6)));
 }
 
-TEST(WorkOnWeights, WithoutLaunchesTheDevicesIdlenessTellsOfTheOptimizer)
+TEST(WorkOnWeights, WithoutLaunchesIdleTimeShowsTheCostOfTheOptimizer)
 {
     const advisor::Advice waits = judge("optimizer_fused", optimizing(15, 300, ""));
     ASSERT_EQ(waits.state, State::Fires) << waits.reason;
@@ -118,7 +118,7 @@ std::string optimizingWithoutSteps(int ops, std::string_view op)
                        pass);
 }
 
-TEST(WorkOnWeights, WithoutStepsTheOptimizersOwnRangesTell)
+TEST(WorkOnWeights, WithoutStepsTheOptimizersRangesAreUsed)
 {
     const advisor::Advice loops = judge("optimizer_fused", optimizingWithoutSteps(50, "aten::add_"));
     ASSERT_EQ(loops.state, State::Fires) << loops.reason;
@@ -132,13 +132,13 @@ TEST(WorkOnWeights, WithoutStepsTheOptimizersOwnRangesTell)
                 HasId("optimizer.fused.operators"));
 }
 
-TEST(WorkOnWeights, WithoutStepsAndRangesTheOptimizerIsNotKnown)
+TEST(WorkOnWeights, WithoutStepsAndRangesTheOptimizerIsUnknown)
 {
     EXPECT_THAT(judge("optimizer_fused", "device 0 gpu\nmain\nop aten::add_ 0 5\nstream 0 7\nkernel add 0 10\n").reason,
                 HasId("optimizer.fused.phase_not_recorded"));
 }
 
-TEST(WorkOnWeights, CallsThatGiveTheDeviceNothingDoNotTell)
+TEST(WorkOnWeights, CallsThatLaunchNothingAreNoEvidence)
 {
     std::string waits = optimizing(300, 0);
     const std::string launch = "call cudaLaunchKernel 694 5 corr=7";
@@ -148,7 +148,7 @@ TEST(WorkOnWeights, CallsThatGiveTheDeviceNothingDoNotTell)
         EXPECT_EQ(judge(stem, waits).state, State::CannotTell) << stem;
 }
 
-TEST(WorkOnWeights, WhatAnotherRankDoesMeanwhileIsNoneOfIt)
+TEST(WorkOnWeights, ConcurrentWorkOfAnotherRankDoesNotCount)
 {
     std::string alone = optimizing(15, 300);
     alone.replace(alone.find("main"), 4, "main pid=1");
@@ -169,7 +169,7 @@ std::string memory(int allocated, int reserved, std::string_view device = "0")
         device, allocated, reserved);
 }
 
-TEST(MemoryClaims, WhatTheAllocatorKeepsIsNotUsed)
+TEST(MemoryClaims, CachedMemoryIsNotInUse)
 {
     for (const char* stem : {"checkpointing", "gradient_accumulation", "memory_pressure"}) {
         EXPECT_EQ(judge(stem, memory(12, 95)).state, State::Silent) << stem;
@@ -183,12 +183,12 @@ TEST(MemoryClaims, WhatTheAllocatorKeepsIsNotUsed)
     }
 }
 
-TEST(MemoryClaims, DevicesHaveNumbersOfSeveralDigits)
+TEST(MemoryClaims, DeviceNumbersMayHaveSeveralDigits)
 {
     EXPECT_THAT(judge("memory_pressure", memory(40, 40, "12")).reason, HasNumber("share", DoubleNear(0.4, 1e-6)));
 }
 
-TEST(MemoryClaims, ChangesSinceTheRecordingBeganSayNothingOfFullness)
+TEST(MemoryClaims, ChangesSinceTheStartDoNotShowHowFullMemoryIs)
 {
     EXPECT_EQ(judge("memory_pressure", "device 0 gpu \"\" memory=100\nstream 0 7\nkernel a 0 100\n"
                                        "counter \"GPU 0 memory allocated since the recording began\"\nsample 0 8")
@@ -196,7 +196,7 @@ TEST(MemoryClaims, ChangesSinceTheRecordingBeganSayNothingOfFullness)
               State::CannotTell);
 }
 
-TEST(UnrecordedGpu, OperatorsAndMemoryOfAGpuAreNoCpu)
+TEST(UnrecordedGpu, GpuOperatorsOrGpuMemoryAreNotACpuRun)
 {
     const std::string steps = "main\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 0 50\n";
     for (const char* stem : {"cudnn_benchmark", "memory_format", "precision_amp", "host_bound", "sync_every_n_steps"}) {
@@ -221,7 +221,7 @@ std::string exchanging(int count, int begin, std::string_view kernel, std::strin
     return gpuSteps(host, device);
 }
 
-TEST(CommBucketsClaims, OnlySumsBehindABackwardPassAreGradients)
+TEST(CommBucketsClaims, OnlyAllReducesAfterABackwardPassAreGradients)
 {
     const std::string_view sum = "ncclDevKernel_AllReduce_Sum_f32";
     EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum)).state, State::Fires);
@@ -234,7 +234,7 @@ TEST(CommBucketsClaims, OnlySumsBehindABackwardPassAreGradients)
         << "before the backward pass: tensors' parts";
 }
 
-TEST(CommBucketsClaims, ShortExchangesAreNotWorthIt)
+TEST(CommBucketsClaims, ShortExchangesAreSilent)
 {
     std::string device = "kernel sgemm 0 90\n";
     for (int i = 0; i < 50; ++i)
@@ -256,7 +256,7 @@ std::string shortKernels(std::string_view call, bool one, std::string_view kerne
     return gpuSteps(host, device);
 }
 
-TEST(CompileClaims, WhatRunsInAGraphIsNotToldToMakeOne)
+TEST(CompileClaims, AProgramThatRunsInACudaGraphIsNotAdvisedToCaptureOne)
 {
     EXPECT_EQ(judge("compile", shortKernels("cudaLaunchKernel", false)).state, State::Fires);
     EXPECT_EQ(judge("compile", shortKernels("cudaGraphLaunch", true)).state, State::Silent);
@@ -267,7 +267,7 @@ TEST(CompileClaims, WhatRunsInAGraphIsNotToldToMakeOne)
               State::CannotTell);
 }
 
-TEST(CompileClaims, WithoutTheHostNothingIsSaidOfLaunches)
+TEST(CompileClaims, WithoutHostEventsLaunchesAreUnknown)
 {
     const std::string text = gpuSteps("", "kernel a 0 4\nkernel a 500 4");
     EXPECT_EQ(judge("compile", text).state, State::CannotTell);
@@ -277,7 +277,7 @@ TEST(CompileClaims, WithoutTheHostNothingIsSaidOfLaunches)
     EXPECT_EQ(judge("host_bound", busy).state, State::CannotTell);
 }
 
-TEST(FuseClaims, WhatIsFusedIsNotToldToBe)
+TEST(FuseClaims, FusedKernelsAreNotAdvisedAgain)
 {
     const auto text = [](std::string_view kernel) {
         return gpuSteps("", fmt::format("kernel {0}_0 0 300\nkernel {0}_1 300 300\nkernel sgemm 600 300", kernel));
@@ -288,7 +288,7 @@ TEST(FuseClaims, WhatIsFusedIsNotToldToBe)
                 test_support::HasId("fuse.pointwise.fused"));
 }
 
-TEST(CompileClaims, NothingIsPromisedBeyondTheGapsOfLaunches)
+TEST(CompileClaims, PredictsAtMostTheGapsOfLaunches)
 {
     // Twenty launches, 15 µs apart, followed by 700 µs of host time that no event records.
     std::string host, device;
@@ -325,7 +325,7 @@ TEST(WaitingForTheDevice, ASynchronizingCallThatLeavesTheDeviceIdleIsFound)
         << "the device idles already";
 }
 
-TEST(WaitingForTheDevice, WhoWaitsForABatchToBeCopiedReadsNothing)
+TEST(WaitingForTheDevice, WaitingForABatchCopyIsNotAReadback)
 {
     EXPECT_EQ(judge("sync_every_n_steps", stalled("call cudaStreamSynchronize 400 100",
                                                   "copy HtoD 480 20 bytes=8000000 src=pageable dst=device"))
@@ -333,7 +333,7 @@ TEST(WaitingForTheDevice, WhoWaitsForABatchToBeCopiedReadsNothing)
               State::Silent);
 }
 
-TEST(WaitingForTheDevice, LargeCopiesHomeAndBackAreFound)
+TEST(WaitingForTheDevice, LargeCopiesToTheHostAndBackAreFound)
 {
     const auto home = "copy DtoH 480 20 bytes=8000000 src=device dst=pageable";
     const auto advice = judge("sync_every_n_steps",
@@ -345,7 +345,7 @@ TEST(WaitingForTheDevice, LargeCopiesHomeAndBackAreFound)
     EXPECT_EQ(judge("sync_every_n_steps", stalled("", home)).state, State::Silent) << "results that are wanted";
 }
 
-TEST(WaitingForTheDevice, OnlyATrainingReadsItsMetrics)
+TEST(WaitingForTheDevice, OnlyTrainingReadsMetrics)
 {
     const auto title = [](std::string_view more) {
         return judge("sync_every_n_steps",
@@ -371,7 +371,7 @@ std::string copying(int callUs, std::string_view behind = "")
                     "copy HtoD 4 100 bytes=1000000 src=pinned dst=device corr=5\nkernel sgemm 200 700");
 }
 
-TEST(TransferClaims, CopiesThatNobodyWaitsForAreAsynchronousAlready)
+TEST(TransferClaims, CopiesWithoutAWaitAreAlreadyAsynchronous)
 {
     const auto hidden =
         gpuSteps("call cudaMemcpyAsync 0 8 corr=5", "copy HtoD 4 40 bytes=1000000 src=pinned dst=device "
@@ -396,7 +396,7 @@ TEST(TransferClaims, CopiesThatNobodyWaitsForAreAsynchronousAlready)
               State::CannotTell);
 }
 
-TEST(TransferClaims, CopiesFromUnknownMemoryMayBlockWhateverIsAsked)
+TEST(TransferClaims, CopiesFromUnknownMemoryMayBlockDespiteNonBlocking)
 {
     const auto copies = [](int us, std::string_view source) {
         return judge("transfer_non_blocking",

@@ -35,7 +35,7 @@ std::string copyRun(std::string_view more, std::string_view host = "")
         host, more);
 }
 
-TEST(LoaderPinMemory, FiresFromATwoHundredthOfTheTimeOn)
+TEST(LoaderPinMemory, FiresFromHalfAPercentOfTheTime)
 {
     const auto text = [](double us) {
         return copyRun(fmt::format("copy HtoD 0 {} bytes=100000 src=pageable dst=device\nkernel a 100 800", us));
@@ -44,7 +44,7 @@ TEST(LoaderPinMemory, FiresFromATwoHundredthOfTheTimeOn)
     EXPECT_EQ(imported("loader_pin_memory", text(5.1)).advice().state, State::Fires);
 }
 
-TEST(LoaderPinMemory, SmallCopiesAreNoBatches)
+TEST(LoaderPinMemory, SmallCopiesAreNotBatches)
 {
     const auto text = [](int bytes) {
         return copyRun(fmt::format("copy HtoD 0 9 bytes={} src=pageable dst=device\nkernel a 100 800", bytes));
@@ -53,7 +53,7 @@ TEST(LoaderPinMemory, SmallCopiesAreNoBatches)
     EXPECT_EQ(imported("loader_pin_memory", text(65536)).advice().state, State::Fires);
 }
 
-TEST(LoaderPinMemory, SmallCopiesBesideBatchesGainNothing)
+TEST(LoaderPinMemory, SmallCopiesAlongsideBatchesGainNothing)
 {
     std::string copies =
         "copy HtoD 0 100 bytes=100000 src=pageable dst=device\ncopy HtoD 700 50 bytes=100000 src=pinned dst=device";
@@ -65,7 +65,7 @@ TEST(LoaderPinMemory, SmallCopiesBesideBatchesGainNothing)
     EXPECT_THAT(judged.advice().reason, AllOf(HasNumber("copies", 510), HasNumber("large", 10)));
 }
 
-TEST(LoaderPinMemory, TheBandwidthsOfMostPinnedCopiesCountNotTheBest)
+TEST(LoaderPinMemory, TheTypicalBandwidthOfPinnedCopiesCountsNotTheBest)
 {
     // One in ten pinned copies has ten times the bandwidth of the others, which are as slow as pageable ones.
     const auto run = [](int pinnedUs) {
@@ -113,7 +113,7 @@ TEST(LoaderPinMemory, AFewPinnedCopiesDoNotShowWhatTheLinkReaches)
     EXPECT_EQ(imported("loader_pin_memory", blockingCopies(5)).advice().saving.value().kind, SavingKind::Estimate);
 }
 
-TEST(LoaderPinMemory, WhatTheHooksRecordOfTheLoaderCounts)
+TEST(LoaderPinMemory, LoaderSettingsFromTheHooksCount)
 {
     const std::string run = copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 500");
     EXPECT_EQ(imported("loader_pin_memory", "meta loader.pin_memory false\n" + run).advice().state, State::Fires);
@@ -135,7 +135,7 @@ TEST(LoaderPinMemory, HostPageTablesProveNothing)
     EXPECT_EQ(judged.advice().state, State::CannotTell);
 }
 
-TEST(TransferNonBlocking, PageableCopiesBlockWhateverIsAsked)
+TEST(TransferNonBlocking, PageableCopiesBlockDespiteNonBlocking)
 {
     const auto judged = imported("transfer_non_blocking",
                                  copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 800"));
@@ -143,7 +143,7 @@ TEST(TransferNonBlocking, PageableCopiesBlockWhateverIsAsked)
     EXPECT_THAT(judged.advice().reason, profiler::test::hasId("transfer.non_blocking.pageable"));
 }
 
-TEST(TransferNonBlocking, TheRangeIsTheTracesOwnSpread)
+TEST(TransferNonBlocking, TheRangeIsTheSpreadInTheTrace)
 {
     const auto judged = imported("transfer_non_blocking",
                                  copyRun("copy HtoD 0 100 bytes=100000 src=pinned dst=device corr=5\nkernel a 60 800",
@@ -208,7 +208,7 @@ TEST(PrecisionAmp, OldDevicesHaveNoTensorCores)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-TEST(FusePointwise, AQuarterOfKernelTimeIsWorthALook)
+TEST(FusePointwise, FiresFromAQuarterOfKernelTime)
 {
     const auto text = [](double us) {
         return fmt::format(
@@ -219,7 +219,7 @@ TEST(FusePointwise, AQuarterOfKernelTimeIsWorthALook)
     EXPECT_EQ(imported("fuse_pointwise", text(126)).advice().state, State::Fires);
 }
 
-TEST(FusePointwise, KernelsThatStandAloneHaveNothingToFuseWith)
+TEST(FusePointwise, IsolatedKernelsCannotBeFused)
 {
     const auto judged =
         imported("fuse_pointwise", "stream 0 7\nkernel elementwise_kernel_a 0 100\nkernel sgemm 100 100\n"
@@ -227,7 +227,7 @@ TEST(FusePointwise, KernelsThatStandAloneHaveNothingToFuseWith)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-TEST(Attention, FlashKernelsAreNotWrittenOut)
+TEST(Attention, FlashKernelsAreNotUnfused)
 {
     const auto judged =
         imported("attention", "stream 0 7\nkernel sgemm 0 100\nkernel flash_fwd_kernel 100 100\nkernel sgemm 200 100");
@@ -235,7 +235,7 @@ TEST(Attention, FlashKernelsAreNotWrittenOut)
     EXPECT_THAT(judged.advice().reason, profiler::test::hasId("attention.fused"));
 }
 
-TEST(Attention, OperatorsTellItOnTheCpu)
+TEST(Attention, OperatorsShowItOnTheCpu)
 {
     const auto text = [](std::string_view middle) {
         return fmt::format(
@@ -247,14 +247,14 @@ TEST(Attention, OperatorsTellItOnTheCpu)
     EXPECT_EQ(imported("attention", text("aten::relu")).advice().state, State::Silent);
 }
 
-TEST(Attention, AClassifiersSoftmaxIsNoAttention)
+TEST(Attention, AClassifiersSoftmaxIsNotAttention)
 {
     const auto judged =
         imported("attention", "main\nop aten::linear 0 30\nop aten::softmax 31 10\nop aten::nll_loss 42 5");
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-TEST(Attention, ARoutersSoftmaxIsNoAttention)
+TEST(Attention, ARoutersSoftmaxIsNotAttention)
 {
     const auto routed = [](std::string_view choice) {
         return imported("attention", fmt::format("stream 0 7\nkernel nvjet_tst_64x8 0 100\nkernel {} 100 10\n"
@@ -288,7 +288,7 @@ TEST(ModelConvBias, AnActivationInBetweenMakesTheBiasCount)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-TEST(ModelConvBias, RangesThatOldProfilersRecordAsOperatorsHoldTheOperators)
+TEST(ModelConvBias, RangesThatOldProfilersRecordAsOperatorsContainOperators)
 {
     const auto state = [](std::string_view range) {
         return imported("model_conv_bias",
@@ -306,7 +306,7 @@ TEST(ModelConvBias, RangesThatOldProfilersRecordAsOperatorsHoldTheOperators)
     EXPECT_EQ(state("\"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__\""), State::Silent);
 }
 
-TEST(HostBound, WaitingForDataIsNotTheLaunchesFault)
+TEST(HostBound, WaitingForDataIsNotLaunchBound)
 {
     const auto judged = imported(
         "host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nphase \"data wait\" 0 60\n"
@@ -314,7 +314,7 @@ TEST(HostBound, WaitingForDataIsNotTheLaunchesFault)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-TEST(HostBound, WhatNoEventRecordsIsTheHostsBetweenLaunchesOnly)
+TEST(HostBound, UnrecordedTimeIsHostTimeOnlyBetweenLaunches)
 {
     const auto text = [](std::string_view host, std::string_view device) {
         return fmt::format("device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\n{}op aten::mm 60 2\n"
@@ -336,7 +336,7 @@ TEST(HostBound, WhatNoEventRecordsIsTheHostsBetweenLaunchesOnly)
     EXPECT_THAT(before.advice().reason, HasId("host.bound.unrecorded"));
 }
 
-TEST(HostBound, StartAndEndOfARecordingWithoutStepsAreNoGaps)
+TEST(HostBound, StartAndEndOfARecordingWithoutStepsAreNotGaps)
 {
     const auto judged = imported("host_bound", "device 0 gpu\nmain\nop aten::mm 0 400\ncall cudaLaunchKernel 300 5\n"
                                                "stream 0 7\nkernel a 400 100\nkernel a 505 100");
@@ -386,7 +386,7 @@ TEST(MemoryPressure, CallsThatAllocateInSteadyStepsCountPerStep)
     EXPECT_NE(steps(0, "call cudaMalloc 95 200").state, State::Fires) << "in the first step only: warm-up";
 }
 
-TEST(TensorsCreateOnDevice, WaitingForTheDeviceIsNotTheCopysFault)
+TEST(TensorsCreateOnDevice, WaitingForTheDeviceIsNotCopyTime)
 {
     const auto share = [](int callUs) {
         return imported("tensors_create_on_device",

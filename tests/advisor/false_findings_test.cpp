@@ -11,7 +11,7 @@ namespace {
 
 using advisor::State;
 
-TEST(HostBound, MarksOfTheHostAheadOfABusyDeviceAreNoIdleness)
+TEST(HostBound, StepMarksAheadOfABusyDeviceAreNotIdleTime)
 {
     const auto advice =
         judge("host_bound", "device 0 gpu\nmain\nrepeat 3 every 2000\nstep 0 0 2000\nop aten::mm 0 1900\n"
@@ -19,7 +19,7 @@ TEST(HostBound, MarksOfTheHostAheadOfABusyDeviceAreNoIdleness)
     EXPECT_EQ(advice.state, State::Silent) << advice.reason;
 }
 
-TEST(HostBound, WorkBeforeTheFirstKernelIsNoGapOfAStep)
+TEST(HostBound, WorkBeforeTheFirstKernelIsNotAGap)
 {
     const auto advice =
         judge("host_bound", "device 0 gpu\nmain\nstep 0 0 1000\nop aten::mm 0 590\n"
@@ -39,7 +39,7 @@ TEST(HostBound, ADeviceThatHardlyWorksDoesNotWait)
     EXPECT_EQ(judge("host_bound", text(300)).state, State::Fires) << judge("host_bound", text(300)).reason;
 }
 
-TEST(HostBound, AServerThatWaitsForRequestsIsNotBound)
+TEST(HostBound, AServerThatWaitsForRequestsIsNotHostBound)
 {
     const auto advice = judge("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\ncall cudaLaunchKernel 0 2\nend\n"
                                             "stream 0 7\nrepeat 10 every 100\nkernel a 2 20\nend");
@@ -55,7 +55,7 @@ std::string requests(int busyUs, int kernelUs)
                        busyUs, busyUs - 1, busyUs, kernelUs);
 }
 
-TEST(HostBound, AServerThatLaunchesABitAndWaitsIsNotBound)
+TEST(HostBound, AServerThatLaunchesLittleAndWaitsIsNotHostBound)
 {
     const auto advice = judge("host_bound", requests(20, 10)); // idle for 90 % of the time, a fifth of it because of
                                                                // the host
@@ -64,7 +64,7 @@ TEST(HostBound, AServerThatLaunchesABitAndWaitsIsNotBound)
     EXPECT_EQ(judge("compile", requests(20, 10)).state, State::Silent);
 }
 
-TEST(HostBound, AProgramWithoutStepsIsNotToldOfItsSteps)
+TEST(HostBound, AProgramWithoutStepsGetsNoFigurePerStep)
 {
     const auto advice = judge("host_bound", requests(70, 20));
     EXPECT_EQ(advice.state, State::Fires) << advice.reason;
@@ -73,7 +73,7 @@ TEST(HostBound, AProgramWithoutStepsIsNotToldOfItsSteps)
     EXPECT_THAT(advice.whyNoPrediction, profiler::test::hasId("steps.none.consequence"));
 }
 
-TEST(HostBound, TheSavingHoldsAllThatTheReasonSumsAndNothingElse)
+TEST(HostBound, TheSavingIsExactlyTheSumInTheReason)
 {
     const auto advice = judge("host_bound", "device 0 gpu\nmain\nrepeat 10 every 100\nstep 0 0 100\nop aten::mm 50 30\n"
                                             "call cudaLaunchKernel 78 1\nend\nstream 0 7\nrepeat 10 every 100\n"
@@ -89,7 +89,7 @@ TEST(HostBound, TheSavingHoldsAllThatTheReasonSumsAndNothingElse)
 constexpr std::string_view kUpload = "repeat 20 every 100\ncopy HtoD 0 90 bytes=1000000 src=pageable dst=device\nend\n"
                                      "copy HtoD 2000 10 bytes=1000 src=pinned dst=device\n";
 
-TEST(Copies, UploadingTheWeightsIsNoFindingWithoutSteps)
+TEST(Copies, UploadingTheWeightsIsNotAFindingWithoutSteps)
 {
     const std::string copies = fmt::format("device 0 gpu\nstream 0 7\n{}", kUpload);
     // With operators, it is training. In a plain program, every copy counts.
@@ -109,7 +109,7 @@ TEST(TransferNonBlocking, PageableCopiesAreNotOrderedAhead)
     EXPECT_EQ(advice.state, State::Silent) << advice.reason;
 }
 
-TEST(HostBound, ALongerCauseBesideItHidesNothing)
+TEST(HostBound, IsReportedDespiteALongerCause)
 {
     const auto advice = judge(
         "host_bound",
@@ -128,7 +128,7 @@ TEST(PinMemory, CopiesOfUnknownSizeAreNotCalledSmall)
     EXPECT_THAT(advice.reason, test_support::HasId("loader.pin_memory.size_not_recorded"));
 }
 
-TEST(LoaderWorkers, TheStartOfTheWorkersIsNoHabit)
+TEST(LoaderWorkers, TheStartOfTheWorkersIsNotARecurringWait)
 {
     const auto advice = judge("loader_workers",
                               "main\nannotation enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 100 90\n"

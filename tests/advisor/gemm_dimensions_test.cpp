@@ -33,7 +33,7 @@ Advice product(const Run& run = {})
                              run.device, run.op, run.shapes, run.types, run.kernel, run.us, 20 + run.us, 900 - run.us));
 }
 
-TEST(GemmDimensions, OddSizesAreNamedWithBetterOnes)
+TEST(GemmDimensions, MisalignedSizesAreNamedWithBetterOnes)
 {
     const Advice advice = product();
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -61,12 +61,12 @@ TEST(GemmDimensions, MultiplesAreSilent)
     EXPECT_EQ(product({.shapes = "[[512, 768], [768, 1008]]"}).state, State::Silent);
 }
 
-TEST(GemmDimensions, OffTheTensorCoresItIsSaidThatTheyAreIdle)
+TEST(GemmDimensions, IdleTensorCoresAreReported)
 {
     EXPECT_THAT(product({.kernel = "ampere_fp16_sgemm_fp16_64x64"}).reason, HasId("gemm.dimensions.idle"));
 }
 
-TEST(GemmDimensions, EachOperatorHasItsFactorsElsewhere)
+TEST(GemmDimensions, EachOperatorHasItsSizesInOtherInputs)
 {
     EXPECT_THAT(product({.op = "aten::addmm",
                          .shapes = "[[1001], [512, 768], [768, 1001], [], []]",
@@ -77,7 +77,7 @@ TEST(GemmDimensions, EachOperatorHasItsFactorsElsewhere)
                 HasText("sizes", HasSubstr("100 × 100 × 60 → 104 × 104 × 64")));
 }
 
-TEST(GemmDimensions, Tf32WantsMultiplesOfFourAndPlainFp32Nothing)
+TEST(GemmDimensions, Tf32NeedsMultiplesOfFourAndFp32DoesNot)
 {
     const std::string tf32 = "ampere_sgemm_tf32_s1688gemm_tf32_128x64", fp32 = "ampere_sgemm_128x64_nn";
     const std::string floats = "[float, float]";
@@ -94,13 +94,13 @@ TEST(GemmDimensions, APaddingThatIsMostOfTheWorkIsNotAdvised)
     EXPECT_EQ(product({.shapes = "[[512, 768], [768, 1]]"}).state, State::Silent);
 }
 
-TEST(GemmDimensions, ATwentiethOfTheTimeIsTheLeast)
+TEST(GemmDimensions, FiresFromFivePercentOfTheTime)
 {
     EXPECT_EQ(product({.us = 40}).state, State::Silent);
     EXPECT_EQ(product({.us = 50}).state, State::Fires);
 }
 
-TEST(GemmDimensions, WhereTheDeviceWaitsForTheHostSizesDoNotMatter)
+TEST(GemmDimensions, SizesDoNotMatterIfTheDeviceWaitsForTheHost)
 {
     const std::string idle = "device 0 \"NVIDIA A100\" \"\" sm=80\nmain\nrepeat 5 every 1000\nstep 0 0 1000\n"
                              "op aten::mm 0 50 shapes=\"[[512, 768], [768, 1001]]\" types=\"[c10::Half, c10::Half]\"\n"

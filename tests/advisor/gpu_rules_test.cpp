@@ -16,13 +16,13 @@ Judged sync(const std::string& text, const std::vector<std::string>& assignments
     return Judged("sync_every_n_steps", text, assignments);
 }
 
-TEST(SyncEveryNSteps, FiresFromAFiftiethOfTheStepOn)
+TEST(SyncEveryNSteps, FiresFromTwoPercentOfTheStep)
 {
     EXPECT_EQ(sync(gpuRun(1.9, 10)).advice().state, State::Silent);
     EXPECT_EQ(sync(gpuRun(2.1, 10)).advice().state, State::Fires);
 }
 
-TEST(SyncEveryNSteps, SavesAtMostNineTenthsOfWhatTheDeviceIdles)
+TEST(SyncEveryNSteps, SavesAtMostNineTenthsOfTheIdleTime)
 {
     const Judged judged = sync(gpuRun(30, 20));
     ASSERT_TRUE(judged.advice().saving);
@@ -33,14 +33,14 @@ TEST(SyncEveryNSteps, SavesAtMostNineTenthsOfWhatTheDeviceIdles)
     EXPECT_THAT(judged.advice().caveats, Contains(test_support::HasId("sync.every_n_steps.late")));
 }
 
-TEST(SyncEveryNSteps, ReadingACpuTensorIsNoSync)
+TEST(SyncEveryNSteps, ReadingACpuTensorIsNotASync)
 {
     const Judged judged = sync(cpuRun(1000, 100));
     EXPECT_EQ(judged.advice().state, State::Silent);
     EXPECT_THAT(judged.advice().reason.text, HasSubstr("CPU"));
 }
 
-TEST(SyncEveryNSteps, IsSilentWhereItIsDone)
+TEST(SyncEveryNSteps, IsSilentIfAlreadySet)
 {
     EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=10"}).advice().state, State::Silent);
     EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=0"}).advice().state, State::Silent); // only at the end of an
@@ -48,14 +48,14 @@ TEST(SyncEveryNSteps, IsSilentWhereItIsDone)
     EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=9"}).advice().state, State::Fires);
 }
 
-TEST(SyncEveryNSteps, LargeCopiesBringResultsThatAreWanted)
+TEST(SyncEveryNSteps, LargeCopiesAreResultsThatAreNeeded)
 {
     std::string text = gpuRun(30, 20);
     text.replace(text.find("bytes=4 "), 8, "bytes=1000000 ");
     EXPECT_EQ(sync(text).advice().state, State::Silent);
 }
 
-TEST(SyncEveryNSteps, IdlenessInADataWaitIsTheLoadersFault)
+TEST(SyncEveryNSteps, IdleTimeInADataWaitBelongsToTheLoader)
 {
     std::string text = gpuRun(30, 20);
     text.replace(text.find("phase metrics 40 20"), 19, "phase metrics 40 20\nphase \"data wait\" 61 38");
@@ -83,7 +83,7 @@ TEST(MemoryFormatOnAGpu, LayoutChangesAreEvidenceWithoutAConfiguration)
     EXPECT_FALSE(judged.advice().toggle);
 }
 
-TEST(MemoryFormatOnAGpu, WithoutStepsItIsToldByTheDevicesTime)
+TEST(MemoryFormatOnAGpu, WithoutStepsDeviceTimeIsUsed)
 {
     const std::string kernels =
         "device 0 gpu\nmain\nop aten::conv2d 0 90\nstream 0 7\n"
@@ -95,7 +95,7 @@ TEST(MemoryFormatOnAGpu, WithoutStepsItIsToldByTheDevicesTime)
     EXPECT_THAT(advice.whyNoPrediction, test_support::HasId("steps.none.consequence"));
 }
 
-TEST(PrecisionAmpOnAGpu, KernelNamesTellThePrecision)
+TEST(PrecisionAmpOnAGpu, KernelNamesShowThePrecision)
 {
     EXPECT_EQ(Judged("precision_amp", gpuRun(30, 20, "sgemm_128x64")).advice().state, State::Fires);
     EXPECT_EQ(Judged("precision_amp", gpuRun(30, 20, "ampere_bf16_s16816gemm_bf16_128x64")).advice().state,
@@ -116,7 +116,7 @@ TEST(PrecisionAmpOnAGpu, DevicesWithoutBf16UnitsGetFp16)
     EXPECT_EQ(toggle(""), "bf16");
 }
 
-TEST(MemoryFormat, ChangesOfTheLayoutAloneAreWorthIt)
+TEST(MemoryFormat, LayoutConversionsAloneFire)
 {
     const auto judged = [](int changeUs, std::string_view change) {
         return Judged("memory_format",

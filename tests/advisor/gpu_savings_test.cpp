@@ -68,21 +68,21 @@ constexpr std::string_view kZeroing =
     "phase \"zero grad\" 0 100\nop aten::zero_ 0 20\ncall cudaLaunchKernel 10 5 corr=1\n"
     "op aten::zero_ 40 20\ncall cudaLaunchKernel 50 5 corr=2\n";
 
-TEST(SavingsBesideADevice, ZeroingCostsWhatTheHostTakesForItWhereTheDeviceWaits)
+TEST(SavingsOnADevice, ZeroingCostsHostTimeIfTheDeviceWaits)
 {
     const Judged judged("zero_grad_set_to_none",
                         hostCritical(kZeroing, "kernel fill 20 4 corr=1\nkernel fill 60 4 corr=2"));
     expectSaving(judged.advice(), 40, 100); // the fills, the whole phase
 }
 
-TEST(SavingsBesideADevice, ZeroingCostsItsFillsWhereTheHostIsAhead)
+TEST(SavingsOnADevice, ZeroingCostsItsFillsIfTheHostIsAhead)
 {
     const Judged judged("zero_grad_set_to_none",
                         deviceCritical(kZeroing, "kernel fill 490 5 corr=1\nkernel fill 495 5 corr=2", 10));
     expectSaving(judged.advice(), 10, 10);
 }
 
-TEST(SavingsBesideADevice, AddingToGradientsIsSavedAtMost)
+TEST(SavingsOnADevice, AddingToGradientsIsAnUpperBound)
 {
     const Judged judged("zero_grad_set_to_none",
                         hostCritical(std::string(kZeroing) + "phase backward 200 300\nop aten::add_ 300 30\n"
@@ -91,7 +91,7 @@ TEST(SavingsBesideADevice, AddingToGradientsIsSavedAtMost)
     expectSaving(judged.advice(), 40, 130);
 }
 
-TEST(SavingsBesideADevice, WithoutLaunchesItCannotBePredicted)
+TEST(SavingsOnADevice, WithoutLaunchesItCannotBePredicted)
 {
     std::string text = hostCritical(kZeroing, "kernel fill 20 4\nkernel fill 60 4");
     const Judged judged("zero_grad_set_to_none", text);
@@ -100,7 +100,7 @@ TEST(SavingsBesideADevice, WithoutLaunchesItCannotBePredicted)
     EXPECT_THAT(judged.advice().whyNoPrediction, profiler::test::hasId("zero_grad.set_to_none.behind_other_work"));
 }
 
-TEST(SavingsBesideADevice, ATensorMadeOnTheHostCostsTheFillAndAtMostTheCopy)
+TEST(SavingsOnADevice, ATensorMadeOnTheHostCostsTheFillAndAtMostTheCopy)
 {
     const Judged blocking("tensors_create_on_device",
                           hostCritical("op aten::randn 0 100\nop aten::to 110 100\ncall cudaMemcpyAsync 120 50 corr=7",
@@ -112,7 +112,7 @@ TEST(SavingsBesideADevice, ATensorMadeOnTheHostCostsTheFillAndAtMostTheCopy)
     expectSaving(hidden.advice(), 0, 20); // the host's part is hidden
 }
 
-TEST(SavingsBesideADevice, ACopyThatIsWaitedForCostsTheWait)
+TEST(SavingsOnADevice, ABlockingCopyCostsTheWait)
 {
     const std::string device = "copy HtoD 0 100 bytes=1000000 src=pinned dst=device corr=5";
     const Judged judged("transfer_non_blocking",
@@ -120,7 +120,7 @@ TEST(SavingsBesideADevice, ACopyThatIsWaitedForCostsTheWait)
     expectSaving(judged.advice(), 40, 40); // enqueuing it takes the host 60 in any case
 }
 
-TEST(SavingsBesideADevice, OfACheckpointTheCopyFromTheDeviceStays)
+TEST(SavingsOnADevice, ACheckpointStillCopiesFromTheDevice)
 {
     const Judged judged("host_async_work",
                         hostCritical("phase checkpoint 100 300\ncall cudaMemcpyAsync 100 50 corr=9",
@@ -128,7 +128,7 @@ TEST(SavingsBesideADevice, OfACheckpointTheCopyFromTheDeviceStays)
     expectSaving(judged.advice(), 0, 250); // nothing of the rest, or all of it
 }
 
-TEST(SavingsBesideADevice, TheAutogradProfilerCostsAtMostTwiceWhatLiesOutsideOfThePhases)
+TEST(SavingsOnADevice, TheAutogradProfilerCostsAtMostTwiceTheTimeOutsidePhases)
 {
     const std::string phases = "phase forward 0 400\nphase backward 600 400";
     const Judged waited("debug_autograd_profiler", hostCritical(phases, ""), {"debug.autograd_profiler=true"});
@@ -141,7 +141,7 @@ TEST(SavingsBesideADevice, TheAutogradProfilerCostsAtMostTwiceWhatLiesOutsideOfT
     EXPECT_NEAR(ahead.advice().saving->high, 0, 3) << "the device hides all of it";
 }
 
-TEST(SavingsBesideADevice, WithoutItsChecksAnomalyDetectionWouldNotWait)
+TEST(SavingsOnADevice, WithoutItsChecksAnomalyDetectionWouldNotWait)
 {
     const Judged judged(
         "debug_anomaly",

@@ -32,7 +32,7 @@ std::string twentySmallKernels(std::string_view wait, int waiting = 10, std::str
 
 constexpr std::string_view kWait = "op mine::timing 409 590\ncall cudaDeviceSynchronize 410 588";
 
-TEST(HostsLead, AWaitCostsAllThatTheDeviceIdlesUntilTheHostLeadsAgain)
+TEST(HostLead, AWaitCostsTheIdleTimeUntilTheHostIsAheadAgain)
 {
     const Judged judged("sync_every_n_steps", twentySmallKernels(kWait), {}, true);
     ASSERT_EQ(judged.advice().state, State::Fires) << judged.advice().reason;
@@ -48,7 +48,7 @@ TEST(HostsLead, AWaitCostsAllThatTheDeviceIdlesUntilTheHostLeadsAgain)
         << "the mean over the steps, and not the end of its interval";
 }
 
-TEST(HostsLead, AReadingOfAValueCostsIt)
+TEST(HostLead, AReadbackCostsIt)
 {
     std::string text = twentySmallKernels("op aten::item 408 590\ncall cudaMemcpyAsync 409 5 corr=40\n"
                                           "call cudaStreamSynchronize 415 582");
@@ -59,7 +59,7 @@ TEST(HostsLead, AReadingOfAValueCostsIt)
     EXPECT_THAT(judged.advice().reason, profiler::test::hasPart("ways", "(aten::item)"));
 }
 
-TEST(HostsLead, WhatSomeStepsDoIsNotSaidOfEach)
+TEST(HostLead, AWaitInSomeStepsIsNotReportedForEach)
 {
     const auto advice = [](int waiting) { return judge("sync_every_n_steps", twentySmallKernels(kWait, waiting)); };
     EXPECT_EQ(advice(6).state, State::Fires);
@@ -68,7 +68,7 @@ TEST(HostsLead, WhatSomeStepsDoIsNotSaidOfEach)
     EXPECT_THAT(advice(5).reason, HasNumber("some", 4));
 }
 
-TEST(HostsLead, AHostThatIsNeverAheadLosesNothing)
+TEST(HostLead, AHostThatIsNeverAheadLosesNothing)
 {
     // The device finishes soon: whether the host waits for it or does something else, the next step is late.
     std::string text = twentySmallKernels("call cudaDeviceSynchronize 410 35");
@@ -78,7 +78,7 @@ TEST(HostsLead, AHostThatIsNeverAheadLosesNothing)
     EXPECT_EQ(judge("sync_every_n_steps", text).state, State::Silent);
 }
 
-TEST(HostsLead, WhoWaitsForABatchOfWorkersWouldWaitLonger)
+TEST(HostLead, WhoWaitsForABatchOfWorkersWouldWaitLonger)
 {
     const auto state = [](std::string_view loader) {
         std::string text = twentySmallKernels("call cudaDeviceSynchronize 410 193", 10,
@@ -104,7 +104,7 @@ advisor::Advice twoCallers(int otherUs)
                              host, 300 + otherUs, 300 - otherUs));
 }
 
-TEST(HostsLead, TheCallerIsNamedForWhomTheDeviceIdlesLongest)
+TEST(HostLead, TheCallerWithTheLongestIdleTimeIsNamed)
 {
     EXPECT_THAT(twoCallers(250).reason, profiler::test::hasPart("ways", "(other::wait)"));
     EXPECT_THAT(twoCallers(150).reason, profiler::test::hasPart("ways", "(first::wait)")) << "both of its waits count";

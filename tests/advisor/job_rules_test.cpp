@@ -61,7 +61,7 @@ const std::string kAccumulating = "main\nrepeat 10 every 1000\nstep 0 0 1000\nph
 
 } // namespace
 
-TEST_F(JobRules, BucketsFireForManyAllReducesThatNothingHides)
+TEST_F(JobRules, BucketsFireForManyExposedAllReduces)
 {
     EXPECT_THAT(judge("comm.buckets").reason, HasId("comm.buckets.job_few"));
     m_job.gradients->calls = 41;
@@ -78,7 +78,7 @@ TEST_F(JobRules, BucketsFireForManyAllReducesThatNothingHides)
     EXPECT_EQ(judge("comm.buckets").state, State::Silent);
 }
 
-TEST_F(JobRules, BucketsAreSilentWhereTheExchangeIsHiddenOrCheap)
+TEST_F(JobRules, BucketsAreSilentIfTheExchangeIsHiddenOrCheap)
 {
     m_job.gradients->calls = 60;
     m_job.gradients->exposedUs = 0.89 * 300;

@@ -35,7 +35,7 @@ std::string twoDevices(const std::string& first, const std::string& second)
                        first, second);
 }
 
-TEST(CommExposed, WhatAnotherDeviceComputesHidesNothing)
+TEST(CommExposed, ComputeOnAnotherDeviceHidesNothing)
 {
     const Advice advice =
         judge("comm_exposed", twoDevices("kernel sgemm 0 500\nkernel ncclDevKernel_AllReduce 500 200",
@@ -47,7 +47,7 @@ TEST(CommExposed, WhatAnotherDeviceComputesHidesNothing)
     EXPECT_NEAR(advice.saving->mid, 200, 1e-9) << "a mean over the devices, which wait side by side";
 }
 
-TEST(CommExposed, WhatTheSameDeviceComputesOnAnotherStreamDoes)
+TEST(CommExposed, ComputeOnAnotherStreamOfTheDeviceHidesIt)
 {
     const Advice advice =
         judge("comm_exposed", twoDevices("kernel sgemm 0 900", "kernel sgemm 0 900") +
@@ -66,7 +66,7 @@ TEST(CommBuckets, ExchangesOfTwoDevicesAreNotTwiceAsMany)
     EXPECT_THAT(advice.reason, HasNumber("kernels", 30));
 }
 
-TEST(TransferNonBlocking, WhatAnotherDeviceComputesHidesNothing)
+TEST(TransferNonBlocking, ComputeOnAnotherDeviceHidesNothing)
 {
     const std::string copy = "copy HtoD 0 100 bytes=1000 src=pinned dst=device corr=5\nkernel sgemm 200 500";
     const Advice advice = judge("transfer_non_blocking", twoDevices(copy, "kernel sgemm 0 900"));
@@ -75,7 +75,7 @@ TEST(TransferNonBlocking, WhatAnotherDeviceComputesHidesNothing)
     EXPECT_NEAR(advice.saving->mid, 100, 1e-9);
 }
 
-TEST(LoaderPinMemory, CopiesToDevicesSideBySideTakeNoLongerThanTheirMean)
+TEST(LoaderPinMemory, ConcurrentCopiesToSeveralDevicesTakeTheirMean)
 {
     const auto text = [](double us) {
         const std::string device = fmt::format("copy HtoD 0 {} bytes=100000 src=pageable dst=device\n"
@@ -111,7 +111,7 @@ std::string convolutionAt(int us, int batch)
                        us, batch, us + 100, batch);
 }
 
-TEST(CudnnBenchmark, StepsWithoutRecordedOperatorsHaveNoOtherShapes)
+TEST(CudnnBenchmark, StepsWithoutRecordedOperatorsDoNotCountAsOtherShapes)
 {
     const Advice advice = tuning(convolutionAt(2000, 32) + convolutionAt(3000, 32));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -119,7 +119,7 @@ TEST(CudnnBenchmark, StepsWithoutRecordedOperatorsHaveNoOtherShapes)
     ASSERT_TRUE(advice.toggle);
 }
 
-TEST(CudnnBenchmark, ValidationAndASmallLastBatchAreNoVaryingShapes)
+TEST(CudnnBenchmark, ValidationAndASmallLastBatchAreNotVaryingShapes)
 {
     const Advice advice = tuning("phase validation 4000 900\n" + convolutionAt(2000, 32) + convolutionAt(3000, 32) +
                                  convolutionAt(4000, 256) + convolutionAt(4300, 200) + convolutionAt(9000, 7) +
@@ -135,7 +135,7 @@ TEST(CudnnBenchmark, ShapesThatChangeFromStepToStepVary)
     EXPECT_THAT(advice.reason, HasId("cudnn.benchmark.shapes_vary"));
 }
 
-TEST(CudnnBenchmark, SaysNothingOfShapesThatAreNotRecorded)
+TEST(CudnnBenchmark, SaysNothingAboutUnrecordedShapes)
 {
     for (const std::string ops : {"", "op aten::_convolution 2000 50\nop aten::_convolution 3000 50\n"}) {
         const Advice advice = tuning(ops);
@@ -144,7 +144,7 @@ TEST(CudnnBenchmark, SaysNothingOfShapesThatAreNotRecorded)
     }
 }
 
-TEST(Attention, ThatOfAValidationIsNotHeldAgainstTheStepsWork)
+TEST(Attention, AttentionInValidationDoesNotCount)
 {
     const auto judged = [](int productUs) {
         return judge("attention",
@@ -160,7 +160,7 @@ TEST(Attention, ThatOfAValidationIsNotHeldAgainstTheStepsWork)
     EXPECT_THAT(found.reason, profiler::test::hasPart("share", "4.11 %")); // 30 of 730 µs
 }
 
-TEST(Attention, WithoutStepsTheWholeTraceIsTheWork)
+TEST(Attention, WithoutStepsTheWholeTraceCounts)
 {
     const Advice found = judge(
         "attention", "main\nop aten::mm 0 700\nop aten::bmm 700 10\nop aten::softmax 800 10\nop aten::bmm 900 10");
@@ -176,7 +176,7 @@ std::string behindTheSteps(const std::string& each, const std::string& more)
                        each, more);
 }
 
-TEST(Attention, KernelsBehindTheStepsAreNoneOfTheStepsWork)
+TEST(Attention, KernelsAfterTheStepsDoNotCount)
 {
     const Advice advice =
         judge("attention", behindTheSteps("", "kernel sgemm_nt 11000 900\nkernel softmax_warp_forward 12000 900\n"
@@ -210,7 +210,7 @@ Advice startsOfWorkers(int count)
                              count));
 }
 
-TEST(LoaderPersistentWorkers, TheWorkersOfAValidationAreNotThoseOfAnEpoch)
+TEST(LoaderPersistentWorkers, ValidationWorkersAreNotThoseOfAnEpoch)
 {
     const Advice advice = startsOfWorkers(4);
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -222,7 +222,7 @@ TEST(LoaderPersistentWorkers, TheWorkersOfAValidationAreNotThoseOfAnEpoch)
     EXPECT_EQ(advice.evidence.size(), 3U) << "the first epoch has to start them anyway";
 }
 
-TEST(LoaderPersistentWorkers, AProgramWhoseLoadingIsNotSeenMayHaveWorkers)
+TEST(LoaderPersistentWorkers, AProgramWithUnrecordedLoadingMayHaveWorkers)
 {
     const auto recorded = [](std::string_view more) {
         return judge("loader_persistent_workers",
@@ -233,7 +233,7 @@ TEST(LoaderPersistentWorkers, AProgramWhoseLoadingIsNotSeenMayHaveWorkers)
     EXPECT_EQ(advice.state, State::Silent) << advice.reason;
 }
 
-TEST(DebugTools, ChecksOfTheFirstStepAreMeasuredByTheEpoch)
+TEST(DebugTools, ChecksOfTheFirstStepAreMeasuredPerEpoch)
 {
     const auto measure = [](std::string_view stem, const std::string& assignment) {
         return Judged(stem, "main\nrepeat 5 every 100\nstep 0 0 100\nend", {assignment}).advice().measure;
@@ -261,7 +261,7 @@ std::vector<unsigned> among(std::size_t samples, std::size_t count, unsigned bit
     return all;
 }
 
-TEST(ThermalThrottling, HeatInATwentiethOfTheSamplesOfAnyDeviceCounts)
+TEST(ThermalThrottling, FiresFromFivePercentOfTheSamplesOfAnyDevice)
 {
     for (const unsigned heat : {0x20U, 0x40U, 0x48U}) {
         const Advice advice = reasons(among(20, 1, heat));
@@ -272,7 +272,7 @@ TEST(ThermalThrottling, HeatInATwentiethOfTheSamplesOfAnyDeviceCounts)
     }
 }
 
-TEST(ThermalThrottling, APowerCapIsNoHeat)
+TEST(ThermalThrottling, APowerCapIsNotHeat)
 {
     const Advice capped = reasons(among(4, 3, 0x4));
     EXPECT_EQ(capped.state, State::Silent);
@@ -288,7 +288,7 @@ TEST(ThermalThrottling, AnIdleDeviceSavesPower)
     EXPECT_THAT(half.reason, HasNumber("share", DoubleEq(0.5))) << "idle samples do not count";
 }
 
-TEST(ThermalThrottling, ATemperatureDoesNotShowWhatHeldTheClocksBack)
+TEST(ThermalThrottling, ATemperatureDoesNotShowWhatLimitedTheClocks)
 {
     const auto with = [](const std::string& counter) {
         return judge("thermal_throttling",

@@ -55,7 +55,7 @@ std::vector<Bounded> bounded()
             {"attention", {{gemm, 50}, {"softmax_warp_forward", 50}, {gemm, 50}, {add, 50}}, 150}};
 }
 
-TEST(KernelBound, OfABusyDeviceIsTheKernelsTime)
+TEST(KernelBound, ABusyDeviceIsBoundByItsKernels)
 {
     for (const Bounded& row : bounded()) {
         auto kernels = row.kernels;
@@ -70,7 +70,7 @@ TEST(KernelBound, OfABusyDeviceIsTheKernelsTime)
     }
 }
 
-TEST(KernelBound, OfADeviceThatIsBusyTwoPercentOfTheStepIsNothing)
+TEST(KernelBound, ADeviceBusyForTwoPercentOfTheStepIsNot)
 {
     for (const Bounded& row : bounded()) {
         const Advice advice = judge(row.stem, steps(row.kernels, false, row.more));
@@ -93,7 +93,7 @@ TEST(KernelBound, OfKernelsThatRunATenthOfTheTimeIsShownThoughItIsNothing)
     EXPECT_NEAR(shown.timeShare, 0, 1e-6) << "it ranks last";
 }
 
-TEST(KernelBound, OnePercentOfTheStepIsTheLeast)
+TEST(KernelBound, FiresFromOnePercentOfTheStep)
 {
     const auto ofTenMilliseconds = [](double productUs) {
         // The host prepares for 10 ms, launches and waits.
@@ -109,7 +109,7 @@ TEST(KernelBound, OnePercentOfTheStepIsTheLeast)
     EXPECT_EQ(ofTenMilliseconds(90), State::Silent);
 }
 
-TEST(KernelBound, RanksAFasterKernelBehindWhatTheStepWaitsFor)
+TEST(KernelBound, RanksBelowWhatTheStepWaitsFor)
 {
     // The device computes for a quarter of the step, in FP32, and waits for data for most of the rest.
     const std::string text = "device 0 \"NVIDIA H100\" \"\" sm=90\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n"
@@ -131,7 +131,7 @@ TEST(KernelBound, RanksAFasterKernelBehindWhatTheStepWaitsFor)
         }
 }
 
-TEST(KernelBound, WithoutRecordedLaunchesIsTheKernelsOwnTime)
+TEST(KernelBound, WithoutRecordedLaunchesKernelTimeIsUsed)
 {
     const Advice advice =
         judge("precision_tf32", "device 0 \"NVIDIA H100\" \"\" sm=90\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\n"

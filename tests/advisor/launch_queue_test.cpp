@@ -33,7 +33,7 @@ std::string gaps(int aheadUs, std::string_view call = "cudaLaunchKernel", bool o
     return fmt::format("device 0 \"NVIDIA H100\" \"\" sm=90\nmain\n{}stream 0 7\n{}", host, device);
 }
 
-TEST(LaunchQueue, AnEmptyOneIsTheHosts)
+TEST(LaunchQueue, AnEmptyQueueIsHostBound)
 {
     for (const char* stem : {"host_bound", "compile"}) {
         const auto advice = judge(stem, gaps(0));
@@ -43,7 +43,7 @@ TEST(LaunchQueue, AnEmptyOneIsTheHosts)
     }
 }
 
-TEST(LaunchQueue, AFullOneIsNotAlthoughTheHostWorksInEveryGap)
+TEST(LaunchQueue, AFullQueueIsNotHostBoundEvenIfTheHostWorksInEveryGap)
 {
     for (const char* stem : {"host_bound", "compile"}) {
         const auto advice = judge(stem, gaps(500)); // ten launches ahead
@@ -82,7 +82,7 @@ std::string deepQueueWithAWait(int depth)
     return fmt::format("device 0 \"NVIDIA H100\" \"\" sm=90\nmain\n{}stream 0 7\n{}", host, device);
 }
 
-TEST(LaunchQueue, HundredsOfQueuedKernelsClearTheHost)
+TEST(LaunchQueue, HundredsOfQueuedKernelsAreNotHostBound)
 {
     // The mean is half of the depth: the queue fills at once and drains evenly.
     const auto shallow = judge("host_bound", deepQueueWithAWait(150));
@@ -102,7 +102,7 @@ TEST(LaunchQueue, KernelsOfAGraphAreLaunchedWithIt)
         << "the gaps between the kernels of a graph are none of the host's";
 }
 
-TEST(LaunchQueue, AProgramThatCapturesIsNotToldTo)
+TEST(LaunchQueue, AProgramThatCapturesIsNotAdvisedTo)
 {
     std::string text = gaps(0);
     // One kernel of the twenty runs in a graph, and the program captures others.
@@ -113,7 +113,7 @@ TEST(LaunchQueue, AProgramThatCapturesIsNotToldTo)
     EXPECT_EQ(judge("compile", text).state, State::Silent);
 }
 
-TEST(LaunchQueue, WithoutRecordedLaunchesItIsInferredAndSaid)
+TEST(LaunchQueue, WithoutRecordedLaunchesItIsInferredWithACaveat)
 {
     std::string text = gaps(0);
     for (auto at = text.find(" corr="); at != text.npos; at = text.find(" corr="))

@@ -44,7 +44,7 @@ advisor::Advice ofConvolutions(const std::string& strides)
     return {};
 }
 
-TEST(LayoutOfConvolutions, StridesTellIt)
+TEST(LayoutOfConvolutions, ComesFromTheStrides)
 {
     using advisor::State;
     EXPECT_EQ(ofConvolutions("[65536,1024,32,1]").state, State::Fires) << "contiguous";

@@ -27,7 +27,7 @@ std::string training(std::string_view inEach, std::string_view once = "")
                        inEach, once);
 }
 
-TEST(LazyLoading, WhatComesBackInEachStepIsPredictedByReplay)
+TEST(LazyLoading, LoadsInEachStepArePredictedByReplay)
 {
     const Advice advice = judge(kRule, training("driver cuModuleLoadData 100 400"));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -41,7 +41,7 @@ TEST(LazyLoading, WhatComesBackInEachStepIsPredictedByReplay)
     EXPECT_FALSE(advice.whyNoToggle.empty());
 }
 
-TEST(LazyLoading, InOneStepItIsSaidThatItMayNotComeBack)
+TEST(LazyLoading, LoadsInOneStepMayNotRecur)
 {
     const Advice advice = judge(kRule, training("", "driver cuLibraryLoadData 5000 580"));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -50,7 +50,7 @@ TEST(LazyLoading, InOneStepItIsSaidThatItMayNotComeBack)
     EXPECT_THAT(advice.whyNoPrediction, HasId("host.lazy_loading.one_step"));
 }
 
-TEST(LazyLoading, InFirstStepsItIsSilent)
+TEST(LazyLoading, LoadsInFirstStepsAreSilent)
 {
     const Advice advice = judge(kRule, training("", "driver cuModuleLoadData 100 400"));
     EXPECT_EQ(advice.state, State::Silent);
@@ -61,18 +61,18 @@ TEST(LazyLoading, InFirstStepsItIsSilent)
     EXPECT_FALSE(longer.saving);
 }
 
-TEST(LazyLoading, ATwentiethOfTheTimeIsTheLeast)
+TEST(LazyLoading, FiresFromFivePercentOfTheTime)
 {
     EXPECT_EQ(judge(kRule, training("driver cuModuleLoadData 100 40")).state, State::Silent);
     EXPECT_EQ(judge(kRule, training("driver cuModuleLoadData 100 60")).state, State::Fires);
 }
 
-TEST(LazyLoading, WhatADeviceDoesNotWaitForIsNoLoss)
+TEST(LazyLoading, LoadsThatNoDeviceWaitsForCostNothing)
 {
     EXPECT_EQ(judge(kRule, training("driver cuModuleLoadData 615 290")).state, State::Silent);
 }
 
-TEST(LazyLoading, WhatTheProfilerCallsOverheadCountsToo)
+TEST(LazyLoading, OverheadRecordsOfTheProfilerCountToo)
 {
     const Advice advice = judge(kRule, training("overhead \"Lazy Function Loading\" 100 400"));
     EXPECT_EQ(advice.state, State::Fires) << advice.reason;
@@ -115,7 +115,7 @@ TEST(WarmUp, OneTimeWorkInTheRecordingIsReportedWithItsCauses)
     EXPECT_FALSE(advice.saving);
 }
 
-TEST(WarmUp, ATwentiethOfTheRecordedTimeIsTheLeast)
+TEST(WarmUp, FiresFromFivePercentOfTheRecordedTime)
 {
     EXPECT_EQ(judge("warmup", warmingUp("driver cuModuleLoadData 100 40000")).state, State::Fires);
     const Advice less = judge("warmup", warmingUp("driver cuModuleLoadData 100 39900"));
@@ -123,7 +123,7 @@ TEST(WarmUp, ATwentiethOfTheRecordedTimeIsTheLeast)
     EXPECT_THAT(less.reason, AllOf(HasId("warmup.excluded"), HasNumber("steps", 1)));
 }
 
-TEST(WarmUp, WhatComesBackInLaterStepsIsNone)
+TEST(WarmUp, RecurringWorkIsNotWarmUp)
 {
     EXPECT_EQ(judge("warmup", warmingUp("", "driver cuModuleLoadData 100 20000")).state, State::Silent);
 }
@@ -162,7 +162,7 @@ std::string readingWithoutSteps(int gapUs, int times = 10)
                        times, 900 - gapUs, gapUs, 940 - gapUs, 960 - gapUs, 1000 * times + 20);
 }
 
-TEST(WithoutSteps, ReadingBackIsAShareOfTheRecordedTime)
+TEST(WithoutSteps, ReadbacksAreAShareOfTheRecordedTime)
 {
     const Advice advice = judge("sync_every_n_steps", readingWithoutSteps(300));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -185,7 +185,7 @@ TEST(InferredSteps, AreNamedByEachFindingThatCountsPerStep)
     EXPECT_THAT(without.front().advice.caveats, testing::Not(testing::Contains(HasId("steps.inferred"))));
 }
 
-TEST(WithoutSteps, LoaderRulesAnswerByTheDevicesIdleTime)
+TEST(WithoutSteps, LoaderRulesUseTheDevicesIdleTime)
 {
     const std::string busy = "main\nop aten::mm 0 1\nstream 0 7\nkernel a 0 1000\nkernel b 1010 1000\n";
     for (const char* rule : {"loader_prefetch_factor", "loader_balance", "augment_device"})
@@ -208,7 +208,7 @@ TEST(WithoutSteps, CommunicationIsAShareOfTheRecordedTime)
     EXPECT_EQ(judge("comm_buckets", run(21)).state, State::CannotTell);
 }
 
-TEST(LoaderFacts, OfTheHooksAreWhatTheRulesGoBy)
+TEST(LoaderFacts, OfTheHooksDecideTheRules)
 {
     const auto judged = [](const std::string& facts) {
         return judge("loader_prefetch_factor",

@@ -35,7 +35,7 @@ const std::vector<RuleAdvice> kSaid = {verdict("a", State::Fires, "fires", 9), v
                                        verdict("c", State::CannotTell, "unknown"),
                                        verdict("d", State::Silent, "silent")};
 
-TEST(LiveAdvice, NewNumbersTakeThePlaceOfOlderOnes)
+TEST(LiveAdvice, NewFiguresReplaceOlderOnes)
 {
     EXPECT_THAT(
         told(mergeLiveAdvice(kSaid, {verdict("d", State::Silent, "now"), verdict("b", State::Fires, "now", 99)})),
@@ -50,7 +50,7 @@ TEST(LiveAdvice, AFindingThatTheLastStepsDoNotShowStays)
                 ElementsAre("a fires", "b fires", "c unknown", "d silent"));
 }
 
-TEST(LiveAdvice, ANewFindingIsPlacedByWhatItIsWorth)
+TEST(LiveAdvice, ANewFindingIsRankedByItsImpact)
 {
     EXPECT_THAT(told(mergeLiveAdvice(kSaid, {verdict("d", State::Fires, "now", 7)})),
                 ElementsAre("a fires", "d now", "b fires", "c unknown"));

@@ -53,7 +53,7 @@ std::string loadingWithoutSteps(int slowUs)
     return text + loading(0, slowUs).substr(loading(0, slowUs).find("worker 0"));
 }
 
-TEST(LoaderBalanceRule, WithoutStepsTheIdleDeviceTells)
+TEST(LoaderBalanceRule, WithoutStepsTheDevicesIdleTimeIsUsed)
 {
     const Advice advice = Judged(kRule, loadingWithoutSteps(950), {}, true).advice();
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -64,7 +64,7 @@ TEST(LoaderBalanceRule, WithoutStepsTheIdleDeviceTells)
     EXPECT_EQ(Judged(kRule, loadingWithoutSteps(500), {}, true).advice().state, State::Silent);
 }
 
-TEST(AugmentDevice, WithoutStepsTheIdleDeviceTells)
+TEST(AugmentDevice, WithoutStepsTheDevicesIdleTimeIsUsed)
 {
     const auto judged = [](int augmentUs) {
         return Judged("augment_device",
@@ -92,12 +92,12 @@ TEST(LoaderBalanceRule, EvenWorkersAreSilent)
     EXPECT_THAT(advice.reason, HasId("loader.balance.even"));
 }
 
-TEST(LoaderBalanceRule, WhereNobodyWaitsItDoesNotMatter)
+TEST(LoaderBalanceRule, IsSilentIfTheStepDoesNotWait)
 {
     EXPECT_EQ(judge(kRule, loading(40, 950)).state, State::Silent);
 }
 
-TEST(LoaderBalanceRule, OneWorkerHasNobodyToShareWith)
+TEST(LoaderBalanceRule, OneWorkerHasNothingToBalance)
 {
     EXPECT_EQ(judge(kRule, "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase \"data wait\" 0 300\nend\nworker 0\n"
                            "repeat 10 every 1000\nstage read 5 700\nstage collate 705 100\nend\n")
@@ -112,7 +112,7 @@ TEST(LoaderBalanceRule, WithoutWorkersThereIsNothingToBalance)
                 HasId("loader.balance.no_workers"));
 }
 
-TEST(LoaderBalanceRule, WorkersThatWereNotRecordedAreUnknown)
+TEST(LoaderBalanceRule, UnrecordedWorkersAreUnknown)
 {
     const Advice advice = judge(kRule, "format pytorch\n" + cpuRun(1000, 600));
     EXPECT_EQ(advice.state, State::CannotTell);

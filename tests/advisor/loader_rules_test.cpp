@@ -18,7 +18,7 @@ Judged workers(const std::string& text, const std::vector<std::string>& assignme
     return Judged("loader_workers", text, assignments);
 }
 
-TEST(LoaderWorkers, FiresFromATwentiethOfTheStepOn)
+TEST(LoaderWorkers, FiresFromFivePercentOfTheStep)
 {
     EXPECT_EQ(workers(cpuRun(1000, 49)).advice().state, State::Silent);
     EXPECT_EQ(workers(cpuRun(1000, 51)).advice().state, State::Fires);
@@ -66,7 +66,7 @@ std::string epochsThatRead(double read)
     return text;
 }
 
-TEST(LoaderWorkers, WhatLaterEpochsReadCounts)
+TEST(LoaderWorkers, ReadsOfLaterEpochsCount)
 {
     // The first epoch reads from a disk, the second one from memory: with workers, most epochs save less than that.
     const Judged judged = workers(epochsThatRead(300));
@@ -92,7 +92,7 @@ TEST(LoaderWorkers, UnknownCoresAreACaveat)
     EXPECT_LT(judged.advice().saving->low, 10);
 }
 
-TEST(LoaderWorkers, ComputingOnAllCoresLeavesLittleToWin)
+TEST(LoaderWorkers, ComputingOnAllCoresLeavesLittleToGain)
 {
     std::string text = cpuRun(1000, 600);
     text.replace(text.find("host.threads 1"), 14, "host.threads 2");
@@ -101,7 +101,7 @@ TEST(LoaderWorkers, ComputingOnAllCoresLeavesLittleToWin)
     EXPECT_LT(two.advice().saving->mid, one.advice().saving->mid);
 }
 
-TEST(LoaderWorkers, ADeviceThatIsBusyMeanwhileLosesNothing)
+TEST(LoaderWorkers, ADeviceThatIsBusyDuringTheWaitLosesNothing)
 {
     const std::string_view steps = R"(
         device 0 gpu
@@ -120,7 +120,7 @@ TEST(LoaderWorkers, ADeviceThatIsBusyMeanwhileLosesNothing)
     EXPECT_EQ(workers(withKernel("kernel gemm 0 30")).advice().state, State::Fires);
 }
 
-TEST(LoaderWorkers, WithoutStagesTheRuleOfThumbStandsInAndPromisesNothing)
+TEST(LoaderWorkers, WithoutStagesTheRuleOfThumbPredictsNothing)
 {
     const Judged judged = workers(R"(
         meta host.cores 2
@@ -137,7 +137,7 @@ TEST(LoaderWorkers, WithoutStagesTheRuleOfThumbStandsInAndPromisesNothing)
     EXPECT_EQ(judged.advice().toggle->to, "2"); // four for the only device, but there are two cores
 }
 
-TEST(LoaderWorkers, AWaitBesideWorkersIsAFindingAllTheSame)
+TEST(LoaderWorkers, AWaitDespiteWorkersIsAFinding)
 {
     const auto advice =
         Judged("loader_workers",
@@ -153,7 +153,7 @@ TEST(LoaderWorkers, AWaitBesideWorkersIsAFindingAllTheSame)
     EXPECT_FALSE(advice.evidence.empty());
 }
 
-TEST(LoaderWorkers, StepsWithoutPhasesSayNothingOfWaiting)
+TEST(LoaderWorkers, StepsWithoutPhasesDoNotShowWaits)
 {
     EXPECT_EQ(workers("main\nrepeat 10 every 100\nstep 0 0 100\nend").advice().state, State::CannotTell);
 }
@@ -188,7 +188,7 @@ TEST(LoaderWorkers, TooFewWorkersBecomeMore)
     EXPECT_NEAR(judged.advice().saving->mid, 60, 3);
 }
 
-TEST(LoaderWorkers, WhereTheCoresAreFullMoreAreNotAdvised)
+TEST(LoaderWorkers, MoreAreNotAdvisedIfAllCoresAreBusy)
 {
     std::string text(kBusyWorkers);
     text.replace(text.find("host.cores 8"), 12, "host.cores 2");
@@ -209,7 +209,7 @@ const Fixture& fixture(std::string_view name)
     std::abort();
 }
 
-TEST(LoaderPrefetchFactor, StallsOfAFastLoaderAskForMoreInFlight)
+TEST(LoaderPrefetchFactor, FiresForStallsOfAFastLoader)
 {
     const Judged judged(fixture("loader_prefetch_factor_fires"));
     ASSERT_TRUE(judged.advice().toggle);
@@ -218,13 +218,13 @@ TEST(LoaderPrefetchFactor, StallsOfAFastLoaderAskForMoreInFlight)
     EXPECT_THAT(judged.advice().caveats, Contains(HasNumber("batches", 4)));
 }
 
-TEST(LoaderPrefetchFactor, EnoughInFlightAlreadyIsSilent)
+TEST(LoaderPrefetchFactor, IsSilentIfEnoughBatchesAreInFlight)
 {
     const std::string text = fixture("loader_prefetch_factor_fires").text;
     EXPECT_EQ(prefetch(text, {"loader.workers=1", "loader.prefetch_factor=16"}).advice().state, State::Silent);
 }
 
-TEST(LoaderPrefetchFactor, ALoaderThatIsTooSlowOnTheAverageIsNoCaseForIt)
+TEST(LoaderPrefetchFactor, IsSilentForALoaderThatIsTooSlowOnAverage)
 {
     const Judged judged = prefetch(std::string(kBusyWorkers), {"loader.workers=2"});
     EXPECT_EQ(judged.advice().state, State::Silent);
@@ -236,7 +236,7 @@ TEST(LoaderPrefetchFactor, ShortWaitsAreSilent)
     EXPECT_EQ(prefetch(cpuRun(1000, 49), {"loader.workers=2"}).advice().state, State::Silent);
 }
 
-TEST(LoaderWorkers, WithoutStepMarksTheIdleDeviceTells)
+TEST(LoaderWorkers, WithoutStepMarksTheDevicesIdleTimeIsUsed)
 {
     const auto judged = [](int waitUs) {
         return Judged("loader_workers",

@@ -39,7 +39,7 @@ double leak(int step)
     return 10 * kGigabyte + 4 * kGigabyte * step;
 }
 
-TEST(MemoryGrowth, WhatEachStepKeepsIsToldWithWhenItIsFull)
+TEST(MemoryGrowth, GrowthPerStepIsReportedWithTheStepsUntilMemoryIsFull)
 {
     const Advice advice = judge(kRule, run(6, leak));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -70,7 +70,7 @@ TEST(MemoryGrowth, FourSteadyStepsDoNotShowIt)
     EXPECT_THAT(advice.reason, HasNumber("steps", 4));
 }
 
-TEST(MemoryGrowth, NoiseIsNoGrowth)
+TEST(MemoryGrowth, NoiseIsNotGrowth)
 {
     const auto noise = [](int step) { return 10 * kGigabyte + kGigabyte * ((step * 7) % 5); };
     const Advice advice = judge(kRule, run(30, noise));
@@ -84,19 +84,19 @@ TEST(MemoryGrowth, GrowthThatNoiseCannotHideIsFound)
     EXPECT_EQ(judge(kRule, run(40, restless)).state, State::Fires);
 }
 
-TEST(MemoryGrowth, WhatFillsUpAndStaysIsNoLeak)
+TEST(MemoryGrowth, MemoryThatFillsUpAndStaysIsNotALeak)
 {
     const auto filling = [](int step) { return 10 * kGigabyte + kGigabyte * std::min(step, 12); };
     EXPECT_EQ(judge(kRule, run(20, filling)).state, State::Silent);
     EXPECT_EQ(judge(kRule, run(12, filling)).state, State::Fires) << "so far";
 }
 
-TEST(MemoryGrowth, TheFirstStepsMayTakeWhatTheyNeed)
+TEST(MemoryGrowth, AllocationsOfTheFirstStepsDoNotCount)
 {
     EXPECT_EQ(judge(kRule, run(12, [](int step) { return step == 0 ? 1e9 : 30e9; })).state, State::Silent);
 }
 
-TEST(MemoryGrowth, WhatTheAllocatorKeepsIsNoGrowthWhereItSaysWhatItGaveOut)
+TEST(MemoryGrowth, CachedMemoryIsNotGrowthIfAllocatedMemoryIsRecorded)
 {
     const std::string reserved = run(12, leak, "GPU 0 memory reserved");
     EXPECT_EQ(judge(kRule, reserved).state, State::CannotTell) << "twenty steps where nothing counts to the byte";
@@ -105,19 +105,19 @@ TEST(MemoryGrowth, WhatTheAllocatorKeepsIsNoGrowthWhereItSaysWhatItGaveOut)
     EXPECT_EQ(both.state, State::Silent) << both.reason;
 }
 
-TEST(MemoryGrowth, ASampledProcessHasToGrowByMoreForLonger)
+TEST(MemoryGrowth, ASampledProcessMustGrowMoreAndForLonger)
 {
     const auto process = [](double each) { return [each](int step) { return 1e9 + each * step; }; };
     EXPECT_EQ(judge(kRule, run(40, process(1e6), "memory")).state, State::Silent);
     EXPECT_EQ(judge(kRule, run(40, process(4e6), "memory")).state, State::Fires);
 }
 
-TEST(MemoryGrowth, AFewBytesAStepAreNotWorthAWord)
+TEST(MemoryGrowth, AFewBytesPerStepAreIgnored)
 {
     EXPECT_EQ(judge(kRule, run(40, [](int step) { return 1e9 + 512.0 * step; })).state, State::Silent);
 }
 
-TEST(MemoryGrowth, ChangesSinceTheBeginningTellItAndNotWhenItIsFull)
+TEST(MemoryGrowth, ChangesSinceTheStartShowGrowthButNotWhenMemoryIsFull)
 {
     const Advice advice = judge(kRule, run(10, leak, "GPU 0 memory allocated since the recording began"));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
@@ -137,7 +137,7 @@ std::string withoutSteps(int seconds, double bytesEachSecond)
     return text;
 }
 
-TEST(MemoryGrowth, WithoutStepsItIsToldByTheSecond)
+TEST(MemoryGrowth, WithoutStepsGrowthIsPerSecond)
 {
     const Advice advice = judge(kRule, withoutSteps(40, 1e6));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;

@@ -109,7 +109,7 @@ TEST(MemorySaving, RunningThemAgainMayBeANewPeak)
     EXPECT_DOUBLE_EQ(advice.saving->high, 300);
 }
 
-TEST(MemorySaving, WithoutKnowingTheirBackwardPassNothingIsPromised)
+TEST(MemorySaving, PredictsNothingWithoutTheBackwardPass)
 {
     const auto advice = judged("checkpointing", convolutions("sample 560 1500", "corr"));
     EXPECT_EQ(advice.state, State::Fires);
@@ -144,7 +144,7 @@ TEST(MemorySaving, TheHighestStepCountsAndNotASmallLastBatch)
     EXPECT_DOUBLE_EQ(advice.saving->high, 1750);
 }
 
-TEST(MemorySaving, WithoutAllocationsNothingIsPromised)
+TEST(MemorySaving, PredictsNothingWithoutAllocations)
 {
     const std::string text =
         "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\ncounter memory\nsample 0 1000\nsample 5000 99614720\n";

@@ -86,7 +86,7 @@ TEST(ProgramFacts, HaveObjectsWithTheirPlacesAndSettings)
     EXPECT_TRUE(read.facts->convolutionsBeforeNorm.at(0).bias);
 }
 
-TEST(ProgramVerdicts, AnOptimizerIsImplementedAsItsClassAllows)
+TEST(ProgramVerdicts, AnOptimizerGetsAnImplementationThatItsClassHas)
 {
     const auto adviceFor = [](const std::string& optimizer) {
         std::string document(kDocument);
@@ -152,7 +152,7 @@ TEST(ProgramVerdicts, WithoutOperatorsTheSettingsShowWhetherAnOptimizerLoops)
         << "on a GPU, PyTorch's default is foreach";
 }
 
-TEST(ProgramFacts, ADocumentThatIsCutAtAnyPlaceIsLeftOut)
+TEST(ProgramFacts, ADocumentThatIsTruncatedAnywhereIsIgnored)
 {
     for (std::size_t length = 0; length < kDocument.size(); length += 7) {
         const ProgramDocument read = advisor::readProgram(kDocument.substr(0, length));
@@ -161,7 +161,7 @@ TEST(ProgramFacts, ADocumentThatIsCutAtAnyPlaceIsLeftOut)
     }
 }
 
-TEST(ProgramFacts, ValuesOfAnotherTypeAreLeftOut)
+TEST(ProgramFacts, ValuesOfAnotherTypeAreIgnored)
 {
     const ProgramDocument read = advisor::readProgram(
         R"({"schema":1,"script":7,"objects":[1,{"kind":["loader"],"site":"x","settings":[],"count":-5},)"
@@ -178,7 +178,7 @@ TEST(ProgramFacts, ValuesOfAnotherTypeAreLeftOut)
     EXPECT_TRUE(read.facts->precisionOf("autocast").is_null());
 }
 
-TEST(ProgramFacts, HostileDocumentsAreLeftOut)
+TEST(ProgramFacts, HostileDocumentsAreIgnored)
 {
     const std::string deep = R"({"schema":1,"objects":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
     EXPECT_EQ(advisor::readProgram(deep).problem.id, "program.unreadable");
@@ -254,7 +254,7 @@ TEST(ProgramVerdicts, AProgramWithoutOptimizerAndLoaderHasNothingToChangeThere)
     EXPECT_EQ(early.at("optimizer.kind").state, State::CannotTell);
 }
 
-TEST(ProgramVerdicts, GradientsThatNoOptimizerUsesAreWorkForNothing)
+TEST(ProgramVerdicts, GradientsThatNoOptimizerUsesAreRedundantWork)
 {
     const auto verdict = [](std::string_view fields, bool ofInput = false) {
         std::string document(kDocument);
@@ -278,7 +278,7 @@ TEST(ProgramVerdicts, GradientsThatNoOptimizerUsesAreWorkForNothing)
               "program.gradients.of_inputs");
 }
 
-TEST(ProgramVerdicts, CopiesWhileBatchesAreMadeAreJudgedByTheirTime)
+TEST(ProgramVerdicts, CopiesDuringDataPreparationAreJudgedByTheirTime)
 {
     const auto verdict = [](std::string_view ops) {
         const std::string text = "meta program " + std::string(kDocument) +
@@ -300,7 +300,7 @@ TEST(ProgramVerdicts, CopiesWhileBatchesAreMadeAreJudgedByTheirTime)
     EXPECT_EQ(layout.need.id, "need.measurement");
 }
 
-TEST(ProgramVerdicts, ATraceWithoutFactsKeepsTheRulesOwnAnswers)
+TEST(ProgramVerdicts, ATraceWithoutFactsKeepsTheVerdictsOfTheRules)
 {
     for (const auto& row : advisor::advise(*traceFromText(run("not a document")), nullptr)) {
         EXPECT_THAT(row.advice.source, IsEmpty());
@@ -348,7 +348,7 @@ TEST(SourceLines, HaveTheDeviceTimeOfWhatTheyLaunched)
     EXPECT_DOUBLE_EQ(found.lines[2].deviceUs.value_or(-1), 30);
 }
 
-TEST(SourceLines, SayWhenTheThreadWasThereAndWhichLineASliceIsOf)
+TEST(SourceLines, KnowWhenTheyRanAndWhichSlicesAreTheirs)
 {
     using namespace std::chrono_literals;
     const auto trace = traceFromText(std::string(kLines) +
@@ -504,7 +504,7 @@ TEST(SourceLines, DamagedAllocationsAreNotShown)
         EXPECT_GE(line.allocations.value().bytes, 0) << "the sum does not overflow";
 }
 
-TEST(SourceLines, DamagedOnesAreLeftOut)
+TEST(SourceLines, DamagedOnesAreIgnored)
 {
     const auto problem = [](std::string_view document) {
         profiler::TraceBuilder builder; // the text form of a trace supports no open quotes

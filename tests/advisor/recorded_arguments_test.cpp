@@ -75,7 +75,7 @@ TEST(RecordedArguments, OfAFusedOptimizerAreItsSettings)
     EXPECT_EQ(sgd.weightDecay, 0.0005);
 }
 
-TEST(RecordedArguments, ARateThatIsATensorIsNotKnown)
+TEST(RecordedArguments, ALearningRateInATensorIsUnknown)
 {
     const ProgramValues values = valuesOf(
         "Adam", {{"aten::_fused_adam_", R"(["", "", "", "", "", "", "", "0.9", "0.999", "0", "1e-08", "False"])"}});
@@ -94,7 +94,7 @@ TEST(RecordedArguments, SgdAddsGradientsTimesTheNegativeRate)
     EXPECT_EQ(valuesOf("SGD", {{"aten::_foreach_add_", R"(["", "", "-0.2"])"}}).learningRate, "0.2");
 }
 
-TEST(RecordedArguments, ParameterGroupsWithRatesOfTheirOwnHaveNoCommonOne)
+TEST(RecordedArguments, ParameterGroupsWithDifferentRatesHaveNoCommonOne)
 {
     const auto update = [](const char* rate) {
         return Recorded{"aten::add_", R"(["", "", ")" + std::string(rate) + R"("])"};
@@ -103,7 +103,7 @@ TEST(RecordedArguments, ParameterGroupsWithRatesOfTheirOwnHaveNoCommonOne)
     EXPECT_EQ(valuesOf("SGD", {update("-0.1"), update("-0.1")}).learningRate, "0.1");
 }
 
-TEST(RecordedArguments, AnotherOptimizersAdditionsAreNoRate)
+TEST(RecordedArguments, AdditionsOfAnotherOptimizerAreNotARate)
 {
     EXPECT_EQ(valuesOf("RMSprop", {{"aten::add_", R"(["", "", "-0.1"])"}}).learningRate, "");
     EXPECT_EQ(valuesOf("SGD", {{"aten::add_", ""}}).learningRate, "") << "arguments were not recorded";

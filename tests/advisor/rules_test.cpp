@@ -26,7 +26,7 @@ TEST_P(RuleFixtures, HasTheVerdictThatItIsNamedAfter)
     EXPECT_THAT(judged.advice().reason.text, Not(IsEmpty()));
 }
 
-TEST_P(RuleFixtures, WhatCannotTellSaysWhatItNeeds)
+TEST_P(RuleFixtures, CannotTellSaysWhatToRecord)
 {
     const Judged judged(GetParam());
     const Advice& advice = judged.advice();
@@ -34,7 +34,7 @@ TEST_P(RuleFixtures, WhatCannotTellSaysWhatItNeeds)
     EXPECT_EQ(advice.need.text.empty(), advice.need.id.empty());
 }
 
-TEST_P(RuleFixtures, EvidenceLiesInTheTrace)
+TEST_P(RuleFixtures, EvidenceIsInTheTrace)
 {
     const Judged judged(GetParam());
     const Advice& advice = judged.advice();

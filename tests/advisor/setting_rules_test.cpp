@@ -46,7 +46,7 @@ advisor::Advice ofProgram(std::string_view stem, std::string_view optimizer, std
                                    optimizer, settings, more, kRun));
 }
 
-TEST(OptimizerKind, IsJudgedByWhatTheHooksRecord)
+TEST(OptimizerKind, UsesWhatTheHooksRecord)
 {
     const advisor::Advice coupled = ofProgram("optimizer_kind", "Adam", "lr=0.001, weight_decay=0.1");
     ASSERT_EQ(coupled.state, State::Fires) << coupled.reason;
@@ -62,7 +62,7 @@ TEST(OptimizerKind, IsJudgedByWhatTheHooksRecord)
     EXPECT_THAT(judge("optimizer_kind", kRun).reason, HasId("optimizer.kind.not_recorded"));
 }
 
-TEST(OptimizerWeightDecay, IsJudgedByWhatTheHooksRecord)
+TEST(OptimizerWeightDecay, UsesWhatTheHooksRecord)
 {
     const advisor::Advice none = ofProgram("optimizer_weight_decay", "SGD", "lr=0.1, momentum=0.9");
     ASSERT_EQ(none.state, State::Fires) << none.reason;
@@ -78,7 +78,7 @@ TEST(OptimizerWeightDecay, IsJudgedByWhatTheHooksRecord)
         << "the hooks could not read the settings";
 }
 
-TEST(ScheduleKind, AScaledRateWantsAWarmUp)
+TEST(ScheduleKind, AScaledRateNeedsAWarmUp)
 {
     const Judged judged("schedule_kind", kRun, {"batch.size=128", "optimizer.lr_scaling=linear"});
     EXPECT_EQ(judged.advice().state, State::Fires);
@@ -90,7 +90,7 @@ TEST(ScheduleKind, AScaledRateWantsAWarmUp)
         State::Fires);
 }
 
-TEST(GradientClip, ALossThatIsNoNumberStandsOut)
+TEST(GradientClip, ANanLossIsASpike)
 {
     const std::string text = kRun + "counter loss\nsample 0 1\nsample 100 nan\n";
     const Judged judged("gradient_clip_norm", text);
@@ -98,7 +98,7 @@ TEST(GradientClip, ALossThatIsNoNumberStandsOut)
     EXPECT_EQ(judged.advice().objective, Objective::LossAtEqualTime);
 }
 
-TEST(HostAsyncWork, PredictsWhatTheLogTakes)
+TEST(HostAsyncWork, PredictsTheTimeOfTheLog)
 {
     const std::string text =
         "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nphase log 900 60\nend\n";
@@ -113,7 +113,7 @@ TEST(HostAsyncWork, PredictsWhatTheLogTakes)
     EXPECT_NEAR(crowded.advice().saving->high, 60, 0.1);
 }
 
-TEST(HostAsyncWork, WhatIsWrittenBetweenStepsCountsForTheStepBefore)
+TEST(HostAsyncWork, FilesWrittenBetweenStepsCountForThePreviousStep)
 {
     const Judged judged("host_async_work",
                         "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 "
@@ -123,7 +123,7 @@ TEST(HostAsyncWork, WhatIsWrittenBetweenStepsCountsForTheStepBefore)
     EXPECT_NEAR(judged.advice().saving->mid, 60, 8);
 }
 
-TEST(HostAsyncWork, HowMuchOfACheckpointIsCopyingIsNotKnown)
+TEST(HostAsyncWork, TheCopyTimeOfACheckpointIsUnknown)
 {
     const Judged judged("host_async_work",
                         "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 900\n"
@@ -144,7 +144,7 @@ TEST(HostAsyncWork, ACheckpointSavesNoMoreThanTheStep)
     EXPECT_NEAR(judged.advice().saving->high, judged.advice().saving->ofUs, 0.1);
 }
 
-TEST(TensorsShareMemory, WhatAWorkerWroteHasToBeFetchedWithOrWithoutTheCopy)
+TEST(TensorsShareMemory, ABatchFromAWorkerIsFetchedWithOrWithoutTheCopy)
 {
     const auto advice = [](const char* workers) {
         return Judged("tensors_share_memory",
@@ -211,7 +211,7 @@ TEST(BatchSize, SeveralThreadsMayShareALargerBatchBetter)
     EXPECT_NEAR(judged.advice().saving->high, 500, 0.1) << "it takes no less time than the smaller one";
 }
 
-TEST(BatchSize, OnlyCallsAsShortAsTheirOverheadCountAsIt)
+TEST(BatchSize, OnlyCallsAsShortAsTheirOverheadCountAsOverhead)
 {
     EXPECT_THAT(Judged("batch_size", stepsWithShortOperators(4, "1")).advice().reason,
                 HasNumber("overhead", DoubleNear(0.185, 1e-3)))
@@ -220,7 +220,7 @@ TEST(BatchSize, OnlyCallsAsShortAsTheirOverheadCountAsIt)
                 HasNumber("overhead", DoubleNear(0, 1e-3)));
 }
 
-TEST(BatchSize, WithoutOperatorsItPromisesNothing)
+TEST(BatchSize, PredictsNothingWithoutOperators)
 {
     const Judged judged("batch_size", "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 0 200\nend\n");
     EXPECT_EQ(judged.advice().state, State::Fires);
@@ -245,7 +245,7 @@ TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
     EXPECT_EQ(Judged("memory_pressure", text, {}, true).advice().state, State::CannotTell);
 }
 
-TEST(GradientAccumulation, WhatCannotBeDividedIsAdvisedWithoutAToggle)
+TEST(GradientAccumulation, AnIndivisibleBatchIsAdvisedWithoutAToggle)
 {
     const auto advice = [](std::vector<std::string> settings) {
         settings.emplace_back("batch.memory_limit=100");
@@ -262,7 +262,7 @@ TEST(GradientAccumulation, WhatCannotBeDividedIsAdvisedWithoutAToggle)
     }
 }
 
-TEST(Checkpointing, WithoutABackwardPassNothingIsKeptForOne)
+TEST(Checkpointing, WithoutABackwardPassNoActivationsAreKept)
 {
     const auto full = [](std::string_view ops) {
         const std::string text = "device 0 gpu memory=100\nmain\n" + std::string(ops) +
@@ -289,7 +289,7 @@ advisor::Advice withSettings(std::string_view stem, std::vector<std::string> ass
     return {};
 }
 
-TEST(Toggles, AreValuesThatTheTrainerTakesBesideTheOthers)
+TEST(Toggles, AreAcceptedTogetherWithTheOtherSettings)
 {
     const auto to = [](std::string_view stem, std::vector<std::string> assignments) {
         const advisor::Advice advice = withSettings(stem, std::move(assignments));
@@ -301,7 +301,7 @@ TEST(Toggles, AreValuesThatTheTrainerTakesBesideTheOthers)
     EXPECT_EQ(to("checkpointing", {"parallel.kind=dp"}), "all");
 }
 
-TEST(Toggles, WhatTheTrainerWouldRefuseIsNotOffered)
+TEST(Toggles, ValuesThatTheTrainerWouldRejectAreNotOffered)
 {
     const advisor::Advice graph = withSettings("compile", {"device=cuda", "gradient.accumulation=2"});
     EXPECT_EQ(graph.state, State::Fires);

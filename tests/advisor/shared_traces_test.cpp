@@ -99,7 +99,7 @@ TEST_F(SharedTraces, ABusyDeviceIsAdvisedMixedPrecisionAndNothingElse)
     EXPECT_THAT(findings(), ElementsAre("precision.amp"));
 }
 
-TEST_F(SharedTraces, ALaunchBoundModelIsToldSo)
+TEST_F(SharedTraces, ALaunchBoundModelIsFound)
 {
     open("h100_bertsmall_launch_bound.json.gz");
     if (IsSkipped())

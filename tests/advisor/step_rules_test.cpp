@@ -67,7 +67,7 @@ TEST(HostPython, DoesNotNameTheCallThatRunsTheWholeTraining)
     EXPECT_THAT(judge("host_python", text).reason, HasId("host.python.little"));
 }
 
-TEST(ZeroGrad, FiresFromAHundredthOfTheStepOn)
+TEST(ZeroGrad, FiresFromOnePercentOfTheStep)
 {
     EXPECT_EQ(Judged("zero_grad_set_to_none", zeroing(9.9)).advice().state, State::Silent);
     EXPECT_EQ(Judged("zero_grad_set_to_none", zeroing(10.1)).advice().state, State::Fires);
@@ -102,7 +102,7 @@ TEST(ZeroGrad, WarnsThatGradientsAreAllocatedInEachStep)
                 Contains(HasId("zero_grad.set_to_none.allocation")));
 }
 
-TEST(ZeroGrad, FillsElsewhereAreNoZeroingOfGradients)
+TEST(ZeroGrad, FillsInOtherPhasesAreNotZeroGrad)
 {
     const Judged judged("zero_grad_set_to_none", R"(
         main
@@ -116,13 +116,13 @@ TEST(ZeroGrad, FillsElsewhereAreNoZeroingOfGradients)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-TEST(MemoryFormat, FiresFromAFifthOfTheWorkOn)
+TEST(MemoryFormat, FiresFromAFifthOfTheWork)
 {
     EXPECT_EQ(Judged("memory_format", cpuRun(1000, 0, 0.19)).advice().state, State::Silent);
     EXPECT_EQ(Judged("memory_format", cpuRun(1000, 0, 0.21)).advice().state, State::Fires);
 }
 
-TEST(MemoryFormat, IsSilentWhereItIsOn)
+TEST(MemoryFormat, IsSilentIfAlreadySet)
 {
     EXPECT_EQ(Judged("memory_format", cpuRun(1000, 0, 0.9), {"memory_format=channels_last"}).advice().state,
               State::Silent);
@@ -133,7 +133,7 @@ TEST(MemoryFormat, CannotTellTheLayoutOfAnImportedTrace)
     EXPECT_EQ(Judged("memory_format", cpuRun(1000, 0, 0.9), {}, true).advice().state, State::CannotTell);
 }
 
-TEST(MemoryFormat, WarnsOfViewsAndOfOtherModels)
+TEST(MemoryFormat, WarnsAboutViewsAndOtherModels)
 {
     const Judged judged("memory_format", cpuRun(1000, 0, 0.9));
     EXPECT_THAT(judged.advice().caveats, Contains(profiler::test::hasId("memory_format.order")));
@@ -151,7 +151,7 @@ TEST(PrecisionAmp, CannotTellOfAProcessorWhoseRestMayCostMore)
               State::Silent);
 }
 
-TEST(PrecisionAmp, WarnsOfTheLoss)
+TEST(PrecisionAmp, WarnsAboutTheLoss)
 {
     const Judged judged("precision_amp", cpuRun(1000, 0, 0.9, "meta host.cpu_flags avx512_bf16"));
     EXPECT_THAT(judged.advice().caveats, Contains(profiler::test::hasId("precision.amp.compare_loss")));
@@ -170,7 +170,7 @@ TEST(EvalNoGrad, IsJudgedByTheValidationNotTheStep)
     EXPECT_THAT(judged.advice().caveats, Contains(HasId("eval.no_grad.only_validation")));
 }
 
-TEST(EvalNoGrad, OperatorsThatAreNotNumberedForAutogradSpeakAgainstIt)
+TEST(EvalNoGrad, IsSilentIfOperatorsHaveNoSequenceNumbers)
 {
     const std::string off = validation("op aten::conv2d 10000 500");
     EXPECT_EQ(Judged("eval_no_grad", off, {"eval.no_grad=false"}).advice().state, State::Silent);
@@ -179,7 +179,7 @@ TEST(EvalNoGrad, OperatorsThatAreNotNumberedForAutogradSpeakAgainstIt)
               State::Fires);
 }
 
-TEST(EvalNoGrad, GradientsOfTheTrainingStepAreNoFinding)
+TEST(EvalNoGrad, GradientsOfTheTrainingStepAreNotAFinding)
 {
     const Judged judged("eval_no_grad", R"(
         main
@@ -221,7 +221,7 @@ constexpr std::string_view kValidation = R"(
         phase copy 20290 10
     )";
 
-TEST(DebugAnomaly, WhatForwardTakesLongerThanInAValidationIsWhatItSaves)
+TEST(DebugAnomaly, SavesTheExcessOfForwardOverAValidation)
 {
     const Judged judged("debug_anomaly", withAnomaly(kValidation), {"debug.anomaly=true"});
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
@@ -231,7 +231,7 @@ TEST(DebugAnomaly, WhatForwardTakesLongerThanInAValidationIsWhatItSaves)
     EXPECT_GT(judged.advice().timeShare, 0.5);
 }
 
-TEST(DebugAnomaly, WithoutAValidationToCompareWithNothingIsPromised)
+TEST(DebugAnomaly, PredictsNothingWithoutAValidationToCompareWith)
 {
     for (const Judged& judged :
          {Judged("debug_anomaly", withAnomaly(""), {"debug.anomaly=true"}),
@@ -267,7 +267,7 @@ std::string threeEpochs(int us)
     return std::string(kEpochs) + fmt::format("step 42 53000 {0}\nphase forward {1} 900\n", us + 1000, 53000 + us);
 }
 
-TEST(DebugTools, TheFirstStepsOfEpochsShowWhatAGradientCheckTakesButNotAllThatItCosts)
+TEST(DebugTools, FirstStepsOfEpochsShowTheTimeOfAGradientCheckButNotItsWholeCost)
 {
     for (const char* key : {"gradcheck", "gradgradcheck"}) {
         const Judged judged("debug_" + std::string(key), std::string(kEpochs), {fmt::format("debug.{}=true", key)});
@@ -282,7 +282,7 @@ TEST(DebugTools, TheFirstOfSeveralGradientChecksWarmsUp)
     EXPECT_THAT(judged.advice().whyNoPrediction, HasNumber("time", 4100));
 }
 
-TEST(DebugTools, TheAutogradProfilerTakesAtMostTwiceWhatLiesOutsideOfThePhases)
+TEST(DebugTools, TheAutogradProfilerCostsAtMostTwiceTheTimeOutsidePhases)
 {
     const Judged judged("debug_autograd_profiler",
                         "main\nrepeat 10 every 1000\nstep 0 0 1000\nphase forward 0 700\nend\n",
@@ -306,7 +306,7 @@ std::string backwardOfLayers(std::string_view unneeded)
     return text + "op \"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad\" 630 10\nend\n";
 }
 
-TEST(WorkUnused, WhatRunsAfterTheLastGradientThatIsNeededIsNot)
+TEST(WorkUnused, WorkAfterTheLastNeededGradientIsUnused)
 {
     // Of the first layer and of the input.
     const Judged judged("work_unused", backwardOfLayers("2"), {"work.unused=true"});
@@ -316,7 +316,7 @@ TEST(WorkUnused, WhatRunsAfterTheLastGradientThatIsNeededIsNot)
     EXPECT_GT(judged.advice().timeShare, 0.5);
 }
 
-TEST(WorkUnused, WhatAnInputsGradientTakesIsNotApart)
+TEST(WorkUnused, TheTimeOfAnInputGradientCannotBeSeparated)
 {
     for (const char* unneeded : {"0", "1", "4"}) {
         const Judged judged("work_unused", backwardOfLayers(unneeded), {"work.unused=true"});
@@ -334,7 +334,7 @@ TEST(DebugAnomaly, OnWithoutOperatorsIsStillFoundButNotPredicted)
     EXPECT_FALSE(judged.advice().evidence.empty());
 }
 
-TEST(DebugAnomaly, ChecksForNanInForwardAreTheModelsOwn)
+TEST(DebugAnomaly, NanChecksInForwardBelongToTheModel)
 {
     const Judged judged("debug_anomaly",
                         "main\nrepeat 5 every 100\nstep 0 0 100\nphase forward 10 50\nop aten::isnan 20 5\nend", {},

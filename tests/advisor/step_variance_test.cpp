@@ -25,7 +25,7 @@ std::string profiled(const std::vector<int>& us)
     return text;
 }
 
-TEST(StepVarianceClaims, ASlowFirstStepOfAProfileIsABeginning)
+TEST(StepVarianceClaims, ASlowFirstStepOfAProfileIsWarmUp)
 {
     EXPECT_EQ(judge("step_variance", profiled({9000, 1000, 1010, 1020, 1000, 1010})).state, State::Silent);
     EXPECT_EQ(judge("step_variance", profiled({1000, 1010, 1800, 1000, 1700, 1010})).state, State::Fires);
@@ -42,7 +42,7 @@ std::vector<int> slowAt(std::size_t steps, std::initializer_list<std::size_t> sl
     return durations;
 }
 
-TEST(StepVarianceClaims, WhatDoesNotComeBackMayBeTheMachine)
+TEST(StepVarianceClaims, ASlowdownThatDoesNotRecurMayBeTheMachine)
 {
     const advisor::Advice once = judge("step_variance", profiled(slowAt(18, {9})));
     EXPECT_EQ(once.state, State::Silent);
@@ -60,7 +60,7 @@ TEST(StepVarianceClaims, WhatDoesNotComeBackMayBeTheMachine)
     EXPECT_EQ(judge("step_variance", profiled(slowAt(18, {4, 9, 14}))).state, State::Fires);
 }
 
-TEST(StepVarianceClaims, ATailIsWorthWhatItCostsAtLeast)
+TEST(StepVarianceClaims, ATailCountsWithItsMinimumCost)
 {
     const advisor::Advice rare = judge("step_variance", profiled(slowAt(400, {50, 150, 250})));
     EXPECT_EQ(rare.state, State::Silent);
@@ -80,7 +80,7 @@ TEST(StepVarianceClaims, ATailIsWorthWhatItCostsAtLeast)
     EXPECT_EQ(often.evidence.size(), 10U) << "the slow ones";
 }
 
-TEST(StepVarianceClaims, WhereEverySecondStepIsSlowTheMedianDoesNotHideIt)
+TEST(StepVarianceClaims, TheMedianDoesNotHideThatEverySecondStepIsSlow)
 {
     std::vector<int> second = slowAt(40, {});
     for (std::size_t i = 1; i < second.size(); i += 2)

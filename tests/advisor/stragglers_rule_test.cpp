@@ -60,20 +60,20 @@ TEST(StragglersRule, TheLateRankIsNamed)
     EXPECT_NEAR(advice.timeShare, 0.15, 1e-3);
 }
 
-TEST(StragglersRule, RanksThatTakeTurnsAreToldSo)
+TEST(StragglersRule, RanksThatTakeTurnsBeingLateAreReported)
 {
     const Advice advice = judge(kRule, ranks(300, [](int step) { return step % 2; }));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
     EXPECT_THAT(advice.reason, HasId("comm.stragglers.turns"));
 }
 
-TEST(StragglersRule, ATwentiethOfTheTimeIsTheLeast)
+TEST(StragglersRule, FiresFromFivePercentOfTheTime)
 {
     EXPECT_EQ(judge(kRule, ranks(90, always)).state, State::Silent);
     EXPECT_EQ(judge(kRule, ranks(110, always)).state, State::Fires);
 }
 
-TEST(StragglersRule, WaitingThatComputingHidesIsNoLoss)
+TEST(StragglersRule, WaitsHiddenByComputeCostNothing)
 {
     EXPECT_EQ(judge(kRule, ranks(300, always, "kernel sgemm 400 500")).state, State::Silent);
 }

@@ -72,7 +72,7 @@ TEST(TipText, CodeHasTheValuesOfTheRunAndOfTheChange)
     EXPECT_THAT(tipCodeOfRun("batch.size", tip_section::kLibTorch, larger, run), HasSubstr("newBatchSize = 64;"));
 }
 
-TEST(TipText, WhatIsNotKnownStaysAVariable)
+TEST(TipText, UnknownValuesStayVariables)
 {
     for (const auto heading : {tip_section::kPyTorch, tip_section::kLibTorch})
         EXPECT_EQ(tipCodeOfRun("loader.pin_memory", heading, {}, {}), tipCode("loader.pin_memory", heading));
@@ -92,7 +92,7 @@ std::vector<std::string> numbersInArguments(const std::string& code)
     return found;
 }
 
-TEST(TipText, NoTipInventsAValueOfTheUser)
+TEST(TipText, NoTipInventsTheUsersValues)
 {
     EXPECT_THAT(numbersInArguments("DataLoader(d, batch_size=64); SGDOptions(0.1).momentum(0.9)"), SizeIs(3));
     for (const Rule& rule : allRules())
@@ -156,7 +156,7 @@ TEST(ProgramValues, ComeFromFactsThatTheHooksRecord)
     EXPECT_TRUE(values.hasAllSettings);
 }
 
-TEST(ProgramValues, OfOneOfSeveralOptimizersAreNotTheProgramsOwn)
+TEST(ProgramValues, OfOneOfSeveralOptimizersDoNotDescribeTheProgram)
 {
     const ProgramValues facts = programValues(*traceFromText(
         "meta optimizer.count 2\nmeta optimizer.class torch.optim.Adam\nmeta optimizer.settings lr=0.1\nmain"));
@@ -172,7 +172,7 @@ TEST(ProgramValues, OfOneOfSeveralOptimizersAreNotTheProgramsOwn)
     EXPECT_EQ(programValues(*traceFromText("main\n annotation Optimizer.step#Lion.step 0 5")).optimizer, "Lion");
 }
 
-TEST(ProgramValues, TheBatchIsWhatMostConvolutionsGet)
+TEST(ProgramValues, TheBatchIsThatOfMostConvolutions)
 {
     const auto batch = [](int ofOthers) {
         std::string text = "main\nrepeat 8 every 100\n op aten::conv2d 0 5 shapes=[[16,3,8,8],[4,3,3,3]]\nend\n";

@@ -150,7 +150,7 @@ TEST(PixelMix, IsTheSameOnADarkBackground)
     shown.canvas.setPalette(dark);
     const QImage image = shown.image();
     const QColor ground = shown.at(image, 1160);
-    EXPECT_LE(apart(shown.at(image, 50), mixed(ground, fillOf(ActivityKind::Kernel, kMatrix, true), 0.5)), 3);
+    EXPECT_LE(apart(shown.at(image, 50), blend(ground, fillOf(ActivityKind::Kernel, kMatrix, true), 0.5)), 3);
 }
 
 TEST(PixelMix, NeverHidesARareSlice)
@@ -223,7 +223,7 @@ TEST(PixelMix, FollowsTheColourScheme)
     const auto nameFill = [](const char* name) {
         return nameStyle(static_cast<int>(stableHash(name) % kNameColors), false).fill;
     };
-    const QColor expected = mixed(nameFill(kMatrix), nameFill(kNccl), 0.5);
+    const QColor expected = blend(nameFill(kMatrix), nameFill(kNccl), 0.5);
     EXPECT_LE(apart(shown.at(shown.image(), 50), expected), 3);
     EXPECT_GT(apart(byKind, expected), 12) << "otherwise the test shows nothing";
     timelineAction(shown.canvas, "colorByKind")->trigger();

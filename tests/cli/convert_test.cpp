@@ -43,7 +43,7 @@ TEST(Convert, ToPytorchsJsonKeepsTheSummary)
     EXPECT_EQ(after["counts"]["nvtx"], 4);
 }
 
-TEST(Convert, AnImportedTraceToOurFormatKeepsAllThatIsSaidOfIt)
+TEST(Convert, AnImportedTraceKeepsItsFiguresInOurFormat)
 {
     const Folder folder;
     for (const char* name : {"pytorch_2.json.gz", "pytorch_1_8.json"}) {
@@ -79,7 +79,7 @@ TEST(Convert, NeverReplacesItsSource)
     EXPECT_THAT(ended.err, HasSubstr("would overwrite its source"));
 }
 
-TEST(Convert, SaysWhichExtensionsThereAre)
+TEST(Convert, ListsTheKnownExtensions)
 {
     const Folder folder;
     const Ended ended = run({"convert", folder.trace("a.sstrace", kRun), folder / "b.xyz"});
@@ -87,7 +87,7 @@ TEST(Convert, SaysWhichExtensionsThereAre)
     EXPECT_THAT(ended.err, HasSubstr(".json.gz"));
 }
 
-TEST(Convert, OfAFileThatIsNoTraceLeavesNothing)
+TEST(Convert, LeavesNothingForAFileThatIsNotATrace)
 {
     const Folder folder;
     const auto file = folder.write("a.txt", "no trace");
@@ -154,7 +154,7 @@ TEST(Summarize, ReportsEachRankOfATrace)
     EXPECT_FALSE(Json::parse(run({"summarize", alone, "--json"}).out).contains("ranks"));
 }
 
-TEST(Advise, JudgesOneRankAndSaysWhich)
+TEST(Advise, AnalysesOneRankAndNamesIt)
 {
     const Folder folder;
     const std::string trace = folder.trace("ranks.sstrace", R"(
@@ -188,7 +188,7 @@ TEST(Advise, JudgesOneRankAndSaysWhich)
     EXPECT_TRUE(found);
 }
 
-TEST(StepsFromRepetition, AreAChoiceOfEachReader)
+TEST(StepsFromRepetition, AreOptionalInEachCommand)
 {
     const Folder folder;
     const std::string trace = folder.trace("a.sstrace", R"(

@@ -61,7 +61,7 @@ std::map<std::string, std::string> reasonsOf(const Json& json)
     return reasons;
 }
 
-TEST(DetailedSummary, LooksCloserAtAGpuRun)
+TEST(DetailedSummary, AnalysesAGpuRun)
 {
     const Folder folder;
     const std::string trace = folder.trace("a.sstrace", kGpuRun);
@@ -94,7 +94,7 @@ TEST(DetailedSummary, LooksCloserAtAGpuRun)
         EXPECT_THAT(text, HasSubstr(part));
 }
 
-TEST(DetailedSummary, LooksCloserOnlyWhereAsked)
+TEST(DetailedSummary, IsPrintedOnlyOnRequest)
 {
     const Folder folder;
     const std::string trace = folder.trace("a.sstrace", kGpuRun);
@@ -132,7 +132,7 @@ TEST(DetailedSummary, LooksCloserAtEachStepAlike)
     EXPECT_EQ(path["total_us"], 100);
 }
 
-TEST(DetailedSummary, SaysWhatTheTraceDoesNotTell)
+TEST(DetailedSummary, ListsWhatTheTraceDoesNotSupport)
 {
     const Folder folder;
     const Json json = jsonOf({"summarize", folder.trace("a.sstrace", kCpuRun), "--detailed", "--json"});

@@ -35,7 +35,7 @@ Json difference(const std::string& a, const std::string& b)
     return Json::parse(ended.out);
 }
 
-TEST(Diff, FasterWhereTheIntervalSaysSo)
+TEST(Diff, FasterIfTheIntervalShowsIt)
 {
     const Json json = difference(runOf({200, 202, 198, 201, 199, 200}), runOf({100, 101, 99, 100, 102, 98}));
     EXPECT_EQ(json["comparable"], true);
@@ -73,7 +73,7 @@ TEST(Diff, TheVerdictTheHeadlineAndTheTextStateOneStatistic)
     EXPECT_THAT(run({"diff", b, a}).out, testing::StartsWith("b is 20 % slower than a\n"));
 }
 
-TEST(Diff, SteadyMeansHaveAnIntervalOfTheirOwn)
+TEST(Diff, SteadyMeansHaveTheirOwnInterval)
 {
     // The first step of b is warm-up: the interval of all marks contains 1, that of steady steps does not.
     const Json step =
@@ -89,7 +89,7 @@ TEST(Diff, WithoutSteadyStepsTheirMeanIsNull)
     EXPECT_TRUE(difference(runOf({200}), runOf({100}))["step_us"]["steady_mean"].is_null());
 }
 
-TEST(Diff, SlowerTheOtherWay)
+TEST(Diff, SlowerIfTheTracesAreSwapped)
 {
     EXPECT_EQ(difference(runOf({100, 101, 99, 100}), runOf({200, 202, 198, 201}))["verdict"], "slower");
 }
@@ -121,7 +121,7 @@ TEST(Diff, WithoutStepsTheTracesAreCompared)
     EXPECT_EQ(json["verdict"], "no difference shown");
 }
 
-TEST(Diff, OtherHardwareIsNotComparable)
+TEST(Diff, DifferentHardwareIsNotComparable)
 {
     const Json json = difference(runOf({200, 202, 198}), runOf({100, 101, 99}, "V100"));
     EXPECT_EQ(json["comparable"], false);
@@ -132,7 +132,7 @@ TEST(Diff, OtherHardwareIsNotComparable)
     EXPECT_EQ(json["headline"], "b is not comparable with a");
 }
 
-TEST(Diff, DevicesThatRanNothingAreNoOtherHardware)
+TEST(Diff, DevicesThatRanNothingAreNotDifferentHardware)
 {
     const std::string four = "device 1 H100\ndevice 2 H100\ndevice 3 H100\n" + runOf({100, 101, 99});
     EXPECT_EQ(difference(runOf({200, 202, 198}), four)["comparable"], true);
@@ -142,7 +142,7 @@ TEST(Diff, DevicesThatRanNothingAreNoOtherHardware)
     EXPECT_THAT(json["why_not"][0].get<std::string>(), HasSubstr("2 × V100 and H100"));
 }
 
-TEST(Diff, OtherWorkIsNotComparable)
+TEST(Diff, DifferentWorkIsNotComparable)
 {
     const Json json = difference(runOf({200, 202, 198}), runOf({100, 101, 99}, "H100", "relu"));
     EXPECT_EQ(json["comparable"], false);
@@ -199,7 +199,7 @@ TEST(Diff, TheOptionsOfTheCheckAreChecked)
     EXPECT_EQ(run({"diff", a, a, "--fail-if-slower", "5", "--junit", folder / "none/x.xml"}).status, 1);
 }
 
-TEST(Diff, AFileThatIsMissingIsOneLine)
+TEST(Diff, AMissingFileIsOneLine)
 {
     const Folder folder;
     const Ended ended = run({"diff", folder.trace("a.sstrace", runOf({100})), folder / "b.sstrace"});

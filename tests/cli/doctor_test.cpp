@@ -33,7 +33,7 @@ TEST(DoctorCommand, ReportsEachSubjectWithItsStateAndWhatToDo)
     EXPECT_EQ(json["version"].get<std::string>() + "\n", run({"--version"}).out);
 }
 
-TEST(DoctorCommand, FailsWhereNothingCanBeRecorded)
+TEST(DoctorCommand, FailsIfNothingCanBeRecorded)
 {
     const Folder folder;
     ::setenv("STEPSCOPE_PROGRAMS", (folder / "bin").c_str(), 1);

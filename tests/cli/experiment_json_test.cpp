@@ -70,7 +70,7 @@ TEST(ExperimentJson, HasTheFieldsThatProgramsRead)
     EXPECT_TRUE(json["baseline"].contains("loader"));
 }
 
-TEST(ExperimentJson, APredictionIsAShareOfWhatTheBaselineTakesHere)
+TEST(ExperimentJson, APredictionIsScaledToTheMeasuredBaseline)
 {
     ExperimentResult r = result({{"loader.workers", "0", "2"}});
     EXPECT_TRUE(toJson(r)["prediction_held"].is_null()) << "nothing was predicted";
@@ -116,7 +116,7 @@ TEST(ExperimentJson, TheLossCheckStatesItsMarginAndSteps)
     }
 }
 
-TEST(ExperimentJson, NoiseAndWarmUpAreThoseThatWereMeasured)
+TEST(ExperimentJson, NoiseAndWarmUpAreTheMeasuredOnes)
 {
     const Json json = toJson(result({{"loader.workers", "0", "2"}}));
     EXPECT_EQ(json["noise"]["pairs_repeated"], 2);
@@ -155,7 +155,7 @@ TEST(ExperimentJson, AValidationIsMeasuredByItself)
     EXPECT_EQ(json["predicted"]["high"], 3);
 }
 
-TEST(ExperimentJson, WhatIsJudgedByConvergenceIsMeasuredInLoss)
+TEST(ExperimentJson, ConvergenceIsMeasuredInLoss)
 {
     ExperimentResult r = result({{"optimizer.kind", "adam", "adamw"}});
     r.plan.objective = Objective::LossAtEqualTime;
@@ -183,7 +183,7 @@ TEST(ExperimentJson, WhatIsJudgedByConvergenceIsMeasuredInLoss)
     EXPECT_EQ(json["measured"], (Json{{"unit", "loss"}, {"value", 0.2}, {"ci95", {0.15, 0.25}}}));
 }
 
-TEST(ExperimentJson, WhatIsJudgedByMemoryIsMeasuredInBytes)
+TEST(ExperimentJson, MemoryIsMeasuredInBytes)
 {
     ExperimentResult r = result({{"checkpointing", "off", "all"}});
     r.plan.objective = Objective::Memory;
@@ -193,7 +193,7 @@ TEST(ExperimentJson, WhatIsJudgedByMemoryIsMeasuredInBytes)
     EXPECT_EQ(json["measured"], (Json{{"unit", "bytes"}, {"value", 300.0}, {"ci95", {250.0, 350.0}}}));
 }
 
-TEST(ExperimentJson, WhatWasNotMeasuredIsNotZero)
+TEST(ExperimentJson, UnmeasuredValuesAreNotZero)
 {
     ExperimentResult empty;
     empty.plan.changes = {{"loader.workers", "0", "2"}};

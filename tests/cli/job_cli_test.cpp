@@ -295,7 +295,7 @@ TEST_F(CliJob, ShowsAScalingCurve)
     EXPECT_EQ(run({"summarize", "--scaling", "--detailed", arguments[2], arguments[3]}).status, 2);
 }
 
-TEST_F(CliJob, RefusesWhatIsNoJob)
+TEST_F(CliJob, RejectsFilesThatAreNotAJob)
 {
     std::filesystem::create_directories(m_folder / "empty");
     EXPECT_EQ(run({"summarize", (m_folder / "empty").string()}).status, 1);

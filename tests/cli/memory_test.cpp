@@ -29,7 +29,7 @@ Ended runWithin(int mebibytes, const std::string& arguments)
     return ended;
 }
 
-TEST(Memory, ATraceThatDoesNotFitIsASentence)
+TEST(Memory, ATraceThatDoesNotFitIsReportedInOneSentence)
 {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "a sanitized program needs terabytes of address space";

@@ -270,7 +270,7 @@ TEST_F(PatchBranch, CommitsWithoutTouchingTheWorkTree)
     EXPECT_THAT(patch({"--set", "loader.workers=4", "--branch", "a..b"}).err, HasSubstr("not a valid branch name"));
 }
 
-TEST_F(PatchBranch, ChangesThatAreNotCommittedAreNotCommittedWithIt)
+TEST_F(PatchBranch, OtherUncommittedChangesAreNotCommitted)
 {
     m_folder.write("train.py", "# new\r\n" + std::string(kScript));
     m_facts["files"][0]["sha256"] = hashOf(m_script);
@@ -306,7 +306,7 @@ TEST_F(PatchCommand, NothingThatATraceNamesIsStarted)
     EXPECT_TRUE(std::filesystem::exists(m_folder / "started"));
 }
 
-TEST_F(PatchCommand, WrongUseIsSaid)
+TEST_F(PatchCommand, WrongUsageIsReported)
 {
     EXPECT_EQ(patch({}).status, 2);
     EXPECT_EQ(patch({"--set", "loader.workers"}).status, 2);

@@ -75,7 +75,7 @@ TEST(ExperimentCommand, MeasuresWhatTheTracePredicts)
     EXPECT_THAT(text.out, HasSubstr("predicted: "));
 }
 
-TEST(ExperimentCommand, ATraceThatPromisesNothingIsSaid)
+TEST(ExperimentCommand, ATraceWithoutAPredictionIsReported)
 {
     const Script script;
     const Folder folder;
@@ -86,7 +86,7 @@ TEST(ExperimentCommand, ATraceThatPromisesNothingIsSaid)
     EXPECT_THAT(ended.err, HasSubstr("No prediction from the trace"));
 }
 
-TEST(ExperimentCommand, TheHorizonIsHowLongBothLearn)
+TEST(ExperimentCommand, TheHorizonIsTheTrainingTimeOfBothArms)
 {
     const Script script{{"SCRIPT_STEP_US", "20000"}};
     const Folder folder;
@@ -101,7 +101,7 @@ TEST(ExperimentCommand, TheHorizonIsHowLongBothLearn)
     EXPECT_THAT(timed.err, HasSubstr("--horizon has no effect"));
 }
 
-TEST(TuneCommand, LeavesAConfigurationItsCodeAndAReport)
+TEST(TuneCommand, WritesAConfigurationItsCodeAndAReport)
 {
     const Folder folder;
     const std::string trace = folder.trace("t.sstrace", kWaits);
@@ -122,7 +122,7 @@ TEST(TuneCommand, LeavesAConfigurationItsCodeAndAReport)
     EXPECT_THAT(contentsOf(folder / "tuned/report.html"), HasSubstr("Result of tuning"));
 }
 
-TEST(TuneCommand, IsTextForReaders)
+TEST(TuneCommand, PrintsText)
 {
     const Folder folder;
     const std::string trace = folder.trace("t.sstrace", kWaits);
@@ -135,7 +135,7 @@ TEST(TuneCommand, IsTextForReaders)
     EXPECT_THAT(ended.out, HasSubstr("Code to copy (PyTorch)"));
 }
 
-TEST(TuneCommand, WhatWasNotMeasuredIsNoNumberAndWhatDoesNotPaySaysWhy)
+TEST(TuneCommand, UnmeasuredTrialsHaveNoNumberAndRejectedOnesAReason)
 {
     const Folder folder;
     const std::string trace = folder.trace("t.sstrace", kWaits), config = folder.write("c.json", "{}");
@@ -166,7 +166,7 @@ TEST(TuneCommand, NeverReplacesTheConfigurationThatItTunes)
     EXPECT_THAT(script.log("start"), IsEmpty());
 }
 
-TEST(TuneCommand, AFolderThatCannotBeMadeIsSaidBeforeAnythingIsTried)
+TEST(TuneCommand, AFolderThatCannotBeCreatedIsReportedBeforeAnyTrial)
 {
     const Folder folder;
     const Script script;

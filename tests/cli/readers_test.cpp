@@ -182,7 +182,7 @@ TEST(Summarize, KernelsHaveTheLaunchOfTheLongest)
                                                    {"occupancy_limits", {"registers"}}}}}}));
 }
 
-TEST(Summarize, IsATableForReaders)
+TEST(Summarize, PrintsATable)
 {
     const Folder folder;
     const Ended ended = run({"summarize", folder.trace("a.sstrace", kCpuRun)});
@@ -193,7 +193,7 @@ TEST(Summarize, IsATableForReaders)
     EXPECT_THAT(ended.out, HasSubstr("decode"));
 }
 
-TEST(Summarize, SaysWhatHeldTheMemoryAtItsPeak)
+TEST(Summarize, ListsTheAllocationsAtThePeak)
 {
     const Folder folder;
     const auto trace = folder.trace("a.sstrace", "meta memory.peak.cpu 48000000\n"
@@ -258,7 +258,7 @@ TEST(Summarize, ATraceWithoutStepsHasNulls)
     EXPECT_TRUE(json["loader"]["workers"].is_null());
 }
 
-TEST(Summarize, WhatCannotBeReadIsOneLineAndStatusOne)
+TEST(Summarize, AnUnreadableFileIsOneLineAndStatusOne)
 {
     const Folder folder;
     const Ended missing = run({"summarize", folder / "no.sstrace"});
@@ -308,7 +308,7 @@ TEST(Advise, HasEveryRuleWithItsFields)
     }
 }
 
-TEST(Advise, TakesTheConfigurationThatTheTraceHolds)
+TEST(Advise, UsesTheConfigurationInTheTrace)
 {
     const Folder folder;
     const std::string text = "meta config {\"loader\": {\"workers\": 0}}\n" + std::string(kCpuRun);
@@ -325,7 +325,7 @@ TEST(Advise, WithoutAConfigurationThereIsNoToggleAndItSaysWhy)
     EXPECT_EQ(json["advice"][0]["messages"]["why_no_toggle"]["id"], "toggle.no_configuration");
 }
 
-TEST(Advise, IsTextForReaders)
+TEST(Advise, PrintsText)
 {
     const Folder folder;
     const Ended ended = run({"advise", folder.trace("a.sstrace", kCpuRun), "--config", folder.write("c.json", "{}")});
@@ -345,7 +345,7 @@ TEST(Advise, ABadConfigurationIsBadInput)
     EXPECT_THAT(ended.err, HasSubstr("c.json"));
 }
 
-TEST(Lines, HaveTheirAllocationsWhereTheyAreRecorded)
+TEST(Lines, HaveTheirAllocationsIfRecorded)
 {
     const Folder folder;
     const auto lines = [&](const std::string& entry) {
@@ -372,7 +372,7 @@ TEST(Lines, HaveTheirAllocationsWhereTheyAreRecorded)
     EXPECT_THAT(noneText, testing::Not(HasSubstr("allocated")));
 }
 
-TEST(Lines, HaveTheirCodeAsLongAsTheFileIsTheRecordedOne)
+TEST(Lines, HaveTheirCodeWhileTheFileIsUnchanged)
 {
     constexpr std::string_view kScript = "import torch\n\nfor inputs in loader:\n    loss = train(inputs)\n";
     constexpr const char* kHash = "13aea8027126feae9664da0764133fa88e04411950f14793537261173c8a1aba";

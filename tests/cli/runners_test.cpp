@@ -44,7 +44,7 @@ Ended runTrainer(const std::vector<std::string>& arguments, std::string_view int
     return run(arguments, STEPSCOPE_TRAIN, interruptAfter);
 }
 
-TEST(Train, LeavesATraceThatCanBeReadAndAdvisedOn)
+TEST(Train, WritesATraceThatCanBeReadAndAdvisedOn)
 {
     const Folder folder;
     const std::string trace = folder / "t.sstrace";
@@ -82,7 +82,7 @@ TEST(Train, LeavesATraceThatCanBeReadAndAdvisedOn)
     }
 }
 
-TEST(Train, CtrlCStopsItAndTheTraceIsWhole)
+TEST(Train, CtrlCStopsItAndTheTraceIsComplete)
 {
     const Folder folder;
     const std::string trace = folder / "t.sstrace";
@@ -96,7 +96,7 @@ TEST(Train, CtrlCStopsItAndTheTraceIsWhole)
     EXPECT_THAT(summary["data_loss"]["notes"], IsEmpty());
 }
 
-TEST(Train, ADataSetThatIsNotThereIsOneLine)
+TEST(Train, AMissingDatasetIsOneLine)
 {
     const Folder folder;
     const Ended failed =

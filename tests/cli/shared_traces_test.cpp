@@ -94,7 +94,7 @@ TEST_P(EverySharedTrace, HasItsPublishedFigures)
     EXPECT_FALSE(m_trace->captureStats().cut);
 }
 
-TEST_P(EverySharedTrace, HasThemInACopyOfOurFormat)
+TEST_P(EverySharedTrace, HasTheSameFiguresInOurFormat)
 {
     open(GetParam().file);
     if (!m_trace)
@@ -258,7 +258,7 @@ TEST_F(SharedTrace, WithWorkersNoLongerDoes)
     EXPECT_FALSE(m_summary.workers); // the trace does not contain the number
 }
 
-TEST_F(SharedTrace, TheFirstStepsOfAProfileAreNoneToJudgeBy)
+TEST_F(SharedTrace, TheFirstStepsOfAProfileAreExcluded)
 {
     open("v100_resnet_gpu_bound_ns.json.gz");
     if (!m_trace)

@@ -5,7 +5,7 @@
 namespace app::terminal {
 namespace {
 
-TEST(TextTable, AlignsByWhatIsShownNotByBytes)
+TEST(TextTable, AlignsByDisplayedWidthNotByBytes)
 {
     TextTable table({"what", "time"});
     EXPECT_TRUE(table.empty());

@@ -91,7 +91,7 @@ TEST(Usage, IsCorrectedInWords)
     EXPECT_THAT(wrong({"experiment", "--config", config, "--set", "=3"}), HasSubstr("'=3' does not set anything"));
 }
 
-TEST(Advise, OfATraceThatHoldsNothingClaimsNothing)
+TEST(Advise, ClaimsNothingForAnEmptyTrace)
 {
     const Folder folder;
     const Json json = jsonOf(run({"advise", folder.write("t.json", R"({"traceEvents": []})"), "--json"}));

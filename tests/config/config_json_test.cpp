@@ -83,7 +83,7 @@ TEST(ConfigJson, RoundTripsWhateverTheValues)
     }
 }
 
-TEST(ConfigJson, TakesNestedAndFlatKeys)
+TEST(ConfigJson, AcceptsNestedAndFlatKeys)
 {
     const auto nested = TrainingConfig::fromJson(R"({"loader": {"workers": 2}, "optimizer": {"learning_rate": 1}})");
     const auto flat = TrainingConfig::fromJson(R"({"loader.workers": 2, "optimizer.learning_rate": 1.0})");
@@ -93,7 +93,7 @@ TEST(ConfigJson, TakesNestedAndFlatKeys)
     EXPECT_EQ((*nested)[key::workers], 2);
 }
 
-TEST(ConfigJson, ShortFormHoldsOnlyWhatDiffers)
+TEST(ConfigJson, ShortFormContainsOnlyDifferences)
 {
     TrainingConfig config;
     EXPECT_EQ(config.toJson(false), "{}\n");
@@ -114,7 +114,7 @@ TEST(ConfigJson, BadJsonGivesFileAndByte)
     EXPECT_THAT(errorOf("[1, 2]"), isError("config.no_json_object"));
 }
 
-TEST(ConfigJson, ANumberThatNoDoubleHoldsIsAnError)
+TEST(ConfigJson, ANumberOutsideTheRangeOfDoubleIsAnError)
 {
     for (const char* number : {"71e308", "-1e999"}) {
         const ConfigError error = errorOf("{\"optimizer.momentum\": " + std::string(number) + "}");
@@ -146,7 +146,7 @@ TEST(ConfigJson, WrongTypesNameKeyValueAndWhatIsAllowed)
     EXPECT_THAT(errorOf(R"({"loader": {"workers": 18446744073709551615}})"), refusesValue("18446744073709551615"));
 }
 
-TEST(ConfigJson, DeepNestingIsAnErrorAndNoCrash)
+TEST(ConfigJson, DeepNestingIsAnErrorNotACrash)
 {
     std::string objects, arrays = "{\"workload\": ";
     for (int i = 0; i < 200000; ++i) {
@@ -181,7 +181,7 @@ TEST_F(ConfigFiles, FailedSaveNamesThePlaceAndLeavesNothingBehind)
     EXPECT_EQ(std::distance(fs::directory_iterator(m_folder), {}), 1);
 }
 
-TEST_F(ConfigFiles, UnreadableFilesSayWhy)
+TEST_F(ConfigFiles, UnreadableFilesAreReportedWithAReason)
 {
     const auto missing = TrainingConfig::load(m_folder / "none.json");
     ASSERT_FALSE(missing);

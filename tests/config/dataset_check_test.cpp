@@ -51,7 +51,7 @@ TEST_F(DatasetCheck, WithoutAFolderSamplesAreGenerated)
     EXPECT_EQ(idOf("image_folder", ""), "config.dataset_folder");
 }
 
-TEST_F(DatasetCheck, AFolderMustExistBeReadableAndHoldSomething)
+TEST_F(DatasetCheck, AFolderMustExistBeReadableAndNotBeEmpty)
 {
     EXPECT_EQ(idOf("text", (folder / "none").string()), "config.dataset_missing");
     EXPECT_EQ(idOf("text"), "config.dataset_empty");
@@ -66,7 +66,7 @@ TEST_F(DatasetCheck, AFolderMustExistBeReadableAndHoldSomething)
     }
 }
 
-TEST_F(DatasetCheck, ImagesLieInOneSubfolderForEachClass)
+TEST_F(DatasetCheck, ImagesNeedOneSubfolderPerClass)
 {
     add("notes.txt");
     EXPECT_EQ(idOf("image_folder"), "config.dataset_incomplete");
@@ -85,7 +85,7 @@ TEST_F(DatasetCheck, ImagesLieInOneSubfolderForEachClass)
 
 // Of all folders together only so many entries are read: five thousand folders of as many files each would take
 // minutes.
-TEST_F(DatasetCheck, OfManyFullFoldersOnlyTheFirstEntriesAreRead)
+TEST_F(DatasetCheck, OnlyTheFirstEntriesOfManyLargeFoldersAreRead)
 {
     for (int folderNumber = 0; folderNumber < 3; ++folderNumber) {
         fs::create_directories(folder / std::to_string(folderNumber));
@@ -97,7 +97,7 @@ TEST_F(DatasetCheck, OfManyFullFoldersOnlyTheFirstEntriesAreRead)
     EXPECT_EQ(idOf("image_folder"), "config.dataset_incomplete") << "3602 entries, all read";
 }
 
-TEST_F(DatasetCheck, EachKindNamesTheFileThatItLacks)
+TEST_F(DatasetCheck, EachKindNamesItsMissingFile)
 {
     add("readme");
     EXPECT_THAT(problem("mnist"), HasSubstr("train-images-idx3-ubyte"));

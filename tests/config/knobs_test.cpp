@@ -84,7 +84,7 @@ TEST(Knobs, AreGroupedSoThatTheFormHasEachHeadingOnce)
     }
 }
 
-TEST(Knobs, TakeBothEndsOfTheirRange)
+TEST(Knobs, AcceptBothEndsOfTheirRange)
 {
     for (const Knob& knob : knobs())
         for (const std::string& text : someValues(knob)) {
@@ -94,7 +94,7 @@ TEST(Knobs, TakeBothEndsOfTheirRange)
         }
 }
 
-TEST(Knobs, RefuseWrongValuesAndNameKeyValueAndWhatIsAllowed)
+TEST(Knobs, RejectWrongValuesNamingKeyValueAndAllowedValues)
 {
     for (const Knob& knob : knobs())
         for (const std::string& text : wrongValues(knob)) {
@@ -275,7 +275,7 @@ TEST(Knobs, AreFoundByKeyOnly)
     EXPECT_EQ(findKnob(""), nullptr);
 }
 
-TEST(NearestKeys, FindSlipsOfTheHandAndMissingGroups)
+TEST(NearestKeys, CorrectTyposAndMissingGroups)
 {
     EXPECT_THAT(nearestKeys("loader.wrokers"), testing::StartsWith("loader.workers"));
     EXPECT_THAT(nearestKeys("workers"), HasSubstr("loader.workers"));
@@ -283,7 +283,7 @@ TEST(NearestKeys, FindSlipsOfTheHandAndMissingGroups)
     EXPECT_THAT(nearestKeys("zero_grad.set_to_nnoe"), testing::StartsWith("zero_grad.set_to_none"));
 }
 
-TEST(Values, AreWrittenAsSetReadsThem)
+TEST(Values, RoundTripThroughSet)
 {
     EXPECT_EQ(toText(true), "true");
     EXPECT_EQ(toText(std::int64_t{-4}), "-4");

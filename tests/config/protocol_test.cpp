@@ -83,7 +83,7 @@ TEST(Progress, FieldsKeepTheirValues)
     EXPECT_EQ(step.dropped, 7u);
 }
 
-TEST(Progress, LossesThatAreNoNumbersSurvive)
+TEST(Progress, NanLossesSurvive)
 {
     for (const double loss :
          {std::nan(""), std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()}) {
@@ -95,7 +95,7 @@ TEST(Progress, LossesThatAreNoNumbersSurvive)
     }
 }
 
-TEST(Progress, NamesOfFilesThatAreNoTextDoNotStopIt)
+TEST(Progress, FileNamesThatAreNotUtf8AreAccepted)
 {
     EXPECT_TRUE(
         parseProgress(toLine(Progress(Notice{Notice::Severity::Warning, "no image", "\xff.jpg", "", 1, "", {}}))));
@@ -106,7 +106,7 @@ TEST(Progress, UnknownFieldsOfALaterVersionAreIgnored)
     EXPECT_TRUE(parseProgress(R"({"type": "preparing", "what": "x", "done": 1, "total": 2, "later": [1]})"));
 }
 
-TEST(Progress, LinesThatMissOrSwapFieldsAreRefused)
+TEST(Progress, LinesWithMissingOrWrongFieldsAreRejected)
 {
     for (const Progress& record : everyProgress()) {
         const std::string line = toLine(record);
@@ -141,14 +141,14 @@ TEST(Commands, RoundTrip)
     }
 }
 
-TEST(Commands, WrittenByHandMayLeaveDefaultsOut)
+TEST(Commands, WrittenByHandMayOmitDefaults)
 {
     const auto record = parseCommand(R"({"type": "record"})");
     ASSERT_TRUE(record);
     EXPECT_EQ(std::get<Record>(*record).steps, 5);
 }
 
-TEST(Commands, ThatMakeNoSenseAreRefused)
+TEST(Commands, InvalidOnesAreRejected)
 {
     for (const char* line : {"", "stop", R"({"type": "explode"})", R"({"type": "record", "steps": 0})",
                              R"({"type": "record", "steps": "5"})", R"({"type": "turn", "what": "hours"})",
@@ -190,7 +190,7 @@ TEST(Description, HasTheTableOfKnobs)
     }
 }
 
-TEST(Description, RefusesWhatIsNone)
+TEST(Description, RejectsOtherText)
 {
     EXPECT_FALSE(parseDescription("usage: stepscope-train"));
     EXPECT_FALSE(parseDescription("{}"));

@@ -79,7 +79,7 @@ TEST(TrainingConfig, AssignmentSplitsAtTheFirstEqualsSign)
     EXPECT_EQ(with({"dataset.path=/data/a=b"})[key::datasetPath], "/data/a=b");
 }
 
-TEST(Problems, NameKnobsThatNeedAGpuWhereThereIsNone)
+TEST(Problems, NameKnobsThatNeedAGpuIfThereIsNone)
 {
     const auto problems = with({"loader.pin_memory=true", "device=cuda"}).problems(false);
     ASSERT_EQ(problems.size(), 2u);
@@ -130,7 +130,7 @@ TEST(Problems, AGraphHoldsNeitherRecomputationNorLooksAtGradients)
     EXPECT_THAT(with({"compile=true"}).problems(true), IsEmpty());
 }
 
-TEST(Problems, AFolderOfImagesMustBeGivenOtherDataAreGeneratedForWantOfAny)
+TEST(Problems, AFolderOfImagesIsRequiredWhileOtherDataIsGenerated)
 {
     const char* folder = "dataset.kind=image_folder";
     ASSERT_EQ(with({folder}).problems(false).size(), 1u);

@@ -41,7 +41,7 @@ TEST(Npy, HeadersAsNumPyWritesThem)
     EXPECT_THAT(parse(headerOf("{'descr': '<i8', 'fortran_order': False, 'shape': (), }"))->shape, ElementsAre());
 }
 
-TEST(Npy, WhatCannotBeReadIsSaid)
+TEST(Npy, UnreadableFilesAreReported)
 {
     const auto why = [](const std::string& file) {
         const auto header = parse(file);
@@ -124,7 +124,7 @@ TEST_F(ArrayFiles, RowsAndTheirClasses)
     EXPECT_THAT(sample->classes(), ElementsAre(2));
 }
 
-TEST_F(ArrayFiles, DimensionsAndTypeSayWhatSamplesAre)
+TEST_F(ArrayFiles, DimensionsAndTypeDetermineTheSamples)
 {
     const auto kindOf = [&](NpyType type, std::vector<std::int64_t> shape) {
         write("inputs.npy", type, shape, std::vector<float>(128 * sizeOf(type) / 4, 0.0F));
@@ -136,7 +136,7 @@ TEST_F(ArrayFiles, DimensionsAndTypeSayWhatSamplesAre)
     EXPECT_EQ(kindOf(NpyType::Int32, {4, 32}), DataKind::Tokens);
 }
 
-TEST_F(ArrayFiles, AnNpzFileHoldsBothAsNumPyWroteThem)
+TEST_F(ArrayFiles, AnNpzFileOfNumPyContainsInputsAndTargets)
 {
     for (const char* name : {"numpy_stored.npz", "numpy_deflated.npz"}) { // numpy.savez, numpy.savez_compressed
         const auto dataset = open({{"dataset.path", (fs::path(FIXTURES) / name).string()}});
@@ -147,7 +147,7 @@ TEST_F(ArrayFiles, AnNpzFileHoldsBothAsNumPyWroteThem)
     }
 }
 
-TEST_F(ArrayFiles, ACutOffNpzFileIsNamed)
+TEST_F(ArrayFiles, ATruncatedNpzFileIsNamed)
 {
     Bytes bytes = readBytes(fs::path(FIXTURES) / "numpy_deflated.npz");
     bytes.resize(150);
@@ -178,7 +178,7 @@ TEST_F(ArrayFiles, ALabelOutOfRangeIsNamedWithItsRow)
     EXPECT_EQ(error.where, (m_folder / "targets.npy").string() + ", row 2");
 }
 
-TEST_F(ArrayFiles, TypesAndNumbersThatDoNotGoTogetherAreRefused)
+TEST_F(ArrayFiles, IncompatibleTypesAndCountsAreRejected)
 {
     writeRows();
     write("targets.npy", NpyType::Float32, {4}, std::vector<float>{0, 1, 2, 1});

@@ -9,7 +9,7 @@ namespace {
 using namespace trainer::data;
 
 // A rank with a single sample has room for one in its loader's memory.
-TEST(DummyBatch, HasMemoryOfItsOwnForTwoSamples)
+TEST(DummyBatch, HasItsOwnMemoryForTwoSamples)
 {
     SampleSpec spec;
     spec.inputs.push_back({Dtype::Float32, {3, 5, 7}});

@@ -75,7 +75,7 @@ std::vector<std::vector<std::byte>> bytesOf(Loader& loader, const SampleSpec& sp
     return batches;
 }
 
-TEST_P(EveryDataset, IsGeneratedOnceAndTellsItsShapes)
+TEST_P(EveryDataset, IsGeneratedOnceAndReportsItsShapes)
 {
     const auto dataset = open();
     ASSERT_TRUE(dataset);
@@ -131,7 +131,7 @@ TEST_P(EveryDataset, ShowsItsStagesOnTheWorkersTracks)
     EXPECT_EQ(seen, GetParam().stages);
 }
 
-TEST_P(EveryDataset, AllocatesNothingForABatchOnceItRuns)
+TEST_P(EveryDataset, AllocatesNothingPerBatchInSteadyState)
 {
     const auto dataset = open();
     ASSERT_TRUE(dataset);

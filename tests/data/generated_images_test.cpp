@@ -85,7 +85,7 @@ TEST(GeneratedImages, AreTheSameEverywhereAndDifferByParameters)
     EXPECT_NE(*makeImageSet(a.path(), larger, {}, {}), *first);
 }
 
-TEST(GeneratedImages, LieInTheUsersCacheWhenNoFolderIsChosen)
+TEST(GeneratedImages, AreInTheUsersCacheIfNoFolderIsChosen)
 {
     const TemporaryFolder folder;
     const char* before = std::getenv("XDG_CACHE_HOME");
@@ -101,7 +101,7 @@ TEST(GeneratedImages, LieInTheUsersCacheWhenNoFolderIsChosen)
     EXPECT_TRUE(fs::exists(folder / "stepscope" / "datasets" / kSmall.key()));
 }
 
-TEST(GeneratedImages, ASetThatLostFilesIsMendedWithoutTouchingTheRest)
+TEST(GeneratedImages, MissingFilesAreRestoredWithoutTouchingTheRest)
 {
     const TemporaryFolder folder;
     const auto set = makeImageSet(folder.path(), kSmall, {}, {});
@@ -116,7 +116,7 @@ TEST(GeneratedImages, ASetThatLostFilesIsMendedWithoutTouchingTheRest)
     EXPECT_EQ(times(*set)[kept], before.at(kept));
 }
 
-TEST(GeneratedImages, AnInterruptedSetIsCarriedOn)
+TEST(GeneratedImages, AnInterruptedSetIsContinued)
 {
     const TemporaryFolder folder, other;
     const auto whole = contents(*makeImageSet(other.path(), kSmall, {}, {}));
@@ -134,7 +134,7 @@ TEST(GeneratedImages, AnInterruptedSetIsCarriedOn)
     EXPECT_FALSE(fs::exists(growing));
 }
 
-TEST(GeneratedImages, CancellingLeavesWhatIsThereForTheNextTime)
+TEST(GeneratedImages, CancellingKeepsFinishedFilesForTheNextTime)
 {
     const TemporaryFolder folder;
     const ImageSet large{.samples = 4000, .classes = 4, .edge = 128};
@@ -156,7 +156,7 @@ TEST(GeneratedImages, CancellingLeavesWhatIsThereForTheNextTime)
               static_cast<std::size_t>(std::max<std::int64_t>(told, 1)));
 }
 
-TEST(GeneratedImages, TwoAtOnceMakeOneSet)
+TEST(GeneratedImages, TwoConcurrentGenerationsMakeOneSet)
 {
     const TemporaryFolder folder;
     std::vector<profiler::Result<fs::path>> made(2);
@@ -171,7 +171,7 @@ TEST(GeneratedImages, TwoAtOnceMakeOneSet)
     EXPECT_EQ(contents(*made[0]).size(), 41U);
 }
 
-TEST(GeneratedImages, ADiskThatIsTooSmallIsSaidBefore)
+TEST(GeneratedImages, ADiskThatIsTooSmallIsReportedFirst)
 {
     const TemporaryFolder folder;
     const auto set = makeImageSet(folder.path(), {.samples = 10'000'000, .classes = 2, .edge = 2048}, {}, {});
@@ -181,7 +181,7 @@ TEST(GeneratedImages, ADiskThatIsTooSmallIsSaidBefore)
     EXPECT_THAT(set.error().hint, HasSubstr("dataset.samples"));
 }
 
-TEST(GeneratedImages, ADiskThatFillsLeavesNothingHalfMade)
+TEST(GeneratedImages, AFullDiskLeavesNoPartialFile)
 {
     const TemporaryFolder folder;
     const fs::path growing = folder / (kSmall.key() + ".partial");
@@ -197,7 +197,7 @@ TEST(GeneratedImages, ADiskThatFillsLeavesNothingHalfMade)
     EXPECT_FALSE(fs::exists(folder / kSmall.key()));
 }
 
-TEST(GeneratedImages, FoldersAndNumbersThatCannotBeAreNamed)
+TEST(GeneratedImages, InvalidFoldersAndNumbersAreNamed)
 {
     const TemporaryFolder folder;
     writeBytes(folder / "file", {1});
@@ -210,7 +210,7 @@ TEST(GeneratedImages, FoldersAndNumbersThatCannotBeAreNamed)
     EXPECT_THAT(tooFew.error().where, HasSubstr("dataset.classes"));
 }
 
-TEST(PaintedImages, EveryClassHasANameOfItsOwn)
+TEST(PaintedImages, EveryClassHasItsOwnName)
 {
     std::set<std::string> names;
     for (std::int64_t i = 0; i < kMostPaintedClasses; ++i)
@@ -218,7 +218,7 @@ TEST(PaintedImages, EveryClassHasANameOfItsOwn)
     EXPECT_EQ(std::ssize(names), kMostPaintedClasses);
 }
 
-TEST(PaintedImages, CostWhatPhotographsCost)
+TEST(PaintedImages, CostAsMuchToDecodeAsPhotographs)
 {
     RgbImage image;
     std::int64_t bytes = 0;

@@ -157,7 +157,7 @@ TEST(ImageDecoder, PngInAllKindsOfPixels)
     EXPECT_THAT(pixelAt(*deep, 1, 1), Near(Pixel{128, 128, 128}, 1));
 }
 
-TEST(ImageDecoder, TransparencyLiesOnWhite)
+TEST(ImageDecoder, TransparencyIsBlendedWithWhite)
 {
     const auto image = decode(png(PNG_FORMAT_RGBA, {2, 1}, Bytes{10, 20, 30, 255, 10, 20, 30, 0}.data()));
     ASSERT_TRUE(image);
@@ -165,7 +165,7 @@ TEST(ImageDecoder, TransparencyLiesOnWhite)
     EXPECT_EQ(pixelAt(*image, 1, 0), (Pixel{255, 255, 255}));
 }
 
-TEST(ImageDecoder, BrokenFilesSayWhatIsWrong)
+TEST(ImageDecoder, BrokenFilesAreReportedWithAReason)
 {
     Bytes cutJpeg = *encodeJpeg(rampImage({200, 200}), 90);
     cutJpeg.resize(cutJpeg.size() / 2);
@@ -191,7 +191,7 @@ TEST(ImageDecoder, ADamagedJpegIsRefusedStrayBytesAreNot)
     EXPECT_TRUE(failure(stray).empty());
 }
 
-TEST(ImageDecoder, ABombIsRefusedBeforeMemoryIsTaken)
+TEST(ImageDecoder, ADecompressionBombIsRejectedBeforeMemoryIsAllocated)
 {
     Bytes bomb = png(PNG_FORMAT_GRAY, {1, 1}, Bytes{0}.data());
     for (const std::size_t at : {16U, 20U}) { // width and height in the header, then its checksum
@@ -214,7 +214,7 @@ TEST(ImageDecoder, ABombIsRefusedBeforeMemoryIsTaken)
     EXPECT_THAT(failure(jpegBomb), hasId("data.image.too_large", {{"width", 65280}, {"height", 65280}}));
 }
 
-TEST(ImageDecoder, OneDecoderTakesFilesOfAllKindsInTurn)
+TEST(ImageDecoder, OneDecoderReadsFilesOfAllKinds)
 {
     ImageDecoder decoder;
     RgbImage image;

@@ -45,7 +45,7 @@ Error failure(const fs::path& folder)
     return dataset ? Error{} : dataset.error();
 }
 
-TEST(ImageTree, ClassesAreSortedAndNamesOfImagesKnown)
+TEST(ImageTree, ClassesAreSortedAndImageNamesRecognized)
 {
     const TemporaryFolder folder;
     for (const char* name : {"b/x.JPG", "b/y.jpeg", "a/z.PnG", "a/notes.txt", "a/.hidden.png", ".git/q.png", "a/png"})
@@ -79,7 +79,7 @@ TEST(ImageTree, TheSplitIsStableAndTakesItsShareOfEveryClass)
         EXPECT_THAT(more, Contains(name));
 }
 
-TEST(ImageTree, AClassKeepsAnImageToTrainWith)
+TEST(ImageTree, EveryClassKeepsATrainingImage)
 {
     const TemporaryFolder folder;
     writeBytes(folder / "a/1.png", {1});
@@ -105,7 +105,7 @@ TEST(ImageTree, TrainAndValFoldersAreTheSplit)
     EXPECT_THAT(tree->notices, ElementsAre(hasId("images.class_left_out", {{"class", "c"}})));
 }
 
-TEST(ImageTree, AnEmptyClassIsNoticedAndOnlyEmptyOnesAreRefused)
+TEST(ImageTree, AnEmptyClassIsReportedAndOnlyEmptyOnesAreRejected)
 {
     const TemporaryFolder folder;
     fs::create_directory(folder / "empty");
@@ -120,7 +120,7 @@ TEST(ImageTree, AnEmptyClassIsNoticedAndOnlyEmptyOnesAreRefused)
     EXPECT_EQ((*dataset)->spec().classes, 3);
 }
 
-TEST(ImageFolder, FoldersThatCannotBeUsedAreNamedWithTheReason)
+TEST(ImageFolder, UnusableFoldersAreNamedWithTheReason)
 {
     const TemporaryFolder folder;
     EXPECT_EQ(failure({}).where, "dataset.path");

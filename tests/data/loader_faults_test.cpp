@@ -24,7 +24,7 @@ LoaderOptions inOrder(int workers)
 class LoaderFaults : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Workers, LoaderFaults, testing::Values(0, 1, 3));
 
-TEST_P(LoaderFaults, ABadSampleIsLeftOutAndNamed)
+TEST_P(LoaderFaults, ABadSampleIsSkippedAndNamed)
 {
     Loader loader(
         std::make_shared<NumberedDataset>(
@@ -45,7 +45,7 @@ TEST_P(LoaderFaults, ABadSampleIsLeftOutAndNamed)
     EXPECT_THAT(next->bad, IsEmpty());
 }
 
-TEST_P(LoaderFaults, ABatchOfNothingButBadSamplesStillComes)
+TEST_P(LoaderFaults, ABatchOfOnlyBadSamplesIsStillDelivered)
 {
     Loader loader(std::make_shared<NumberedDataset>(
                       12, [](std::int64_t i) { return i / 4 == 1 ? std::optional(sampleError(i)) : std::nullopt; }),
@@ -82,7 +82,7 @@ TEST_P(LoaderFaults, AnExceptionIsABadSample)
     }));
 }
 
-TEST_P(LoaderFaults, MemoryThatCannotBeHadIsThrownAtTheCaller)
+TEST_P(LoaderFaults, OutOfMemoryIsThrownInTheCaller)
 {
     EXPECT_TRUE(endsInTime([] {
         LoaderOptions options = inOrder(GetParam());
@@ -99,7 +99,7 @@ TEST_P(LoaderFaults, MemoryThatCannotBeHadIsThrownAtTheCaller)
     }));
 }
 
-TEST(LoaderStart, AWorkerThatCannotStartIsThrownAtTheCaller)
+TEST(LoaderStart, AFailedWorkerStartIsThrownInTheCaller)
 {
     EXPECT_TRUE(endsInTime([] {
         LoaderOptions options = inOrder(2);

@@ -71,7 +71,7 @@ Recorded record(const TemporaryFolder& folder, const std::shared_ptr<const Datas
     return {*trace};
 }
 
-TEST(LoaderRecording, StagesLieOnTheWorkersTracks)
+TEST(LoaderRecording, StagesAreOnTheWorkersTracks)
 {
     const TemporaryFolder folder;
     const auto dataset = eightImages(folder);
@@ -91,7 +91,7 @@ TEST(LoaderRecording, StagesLieOnTheWorkersTracks)
         EXPECT_EQ(names.count(std::string(perBatch)), 4U) << perBatch;
 }
 
-TEST(LoaderRecording, WithoutWorkersStagesLieOnTheCallersTrack)
+TEST(LoaderRecording, WithoutWorkersStagesAreOnTheCallersTrack)
 {
     const TemporaryFolder folder;
     const Recorded run = record(folder, eightImages(folder), 0, false);
@@ -102,7 +102,7 @@ TEST(LoaderRecording, WithoutWorkersStagesLieOnTheCallersTrack)
     EXPECT_THAT(run.trace->ofKind(ActivityKind::LoaderWait), IsEmpty());
 }
 
-TEST(LoaderRecording, StagesCarryTheirSampleOrBatchAndReadsTheirBytes)
+TEST(LoaderRecording, StagesHaveTheirSampleOrBatchAndReadsTheirBytes)
 {
     const TemporaryFolder folder;
     const Recorded run = record(folder, eightImages(folder), 1, false);
@@ -118,7 +118,7 @@ TEST(LoaderRecording, StagesCarryTheirSampleOrBatchAndReadsTheirBytes)
     EXPECT_THAT(values[std::string(stage::kCollate)], UnorderedElementsAre(0, 0, 1, 1));
 }
 
-TEST(LoaderRecording, MakingWorkersIsAPhaseOfTheCaller)
+TEST(LoaderRecording, StartingWorkersIsAPhaseOfTheCaller)
 {
     const TemporaryFolder folder;
     const auto dataset = eightImages(folder);
@@ -127,7 +127,7 @@ TEST(LoaderRecording, MakingWorkersIsAPhaseOfTheCaller)
     EXPECT_EQ(record(folder, dataset, 2, true).names("main thread", ActivityKind::Phase).count(start), 1U);
 }
 
-TEST(LoaderRecording, WorkersThatAreMadeAnewStayOnTheirTracks)
+TEST(LoaderRecording, RestartedWorkersStayOnTheirTracks)
 {
     const TemporaryFolder folder;
     const Recorded run = record(folder, eightImages(folder), 2, false);
@@ -138,7 +138,7 @@ TEST(LoaderRecording, WorkersThatAreMadeAnewStayOnTheirTracks)
     EXPECT_THAT(workers, UnorderedElementsAre("loader worker 0", "loader worker 1"));
 }
 
-TEST(LoaderRecording, WaitsSayWhatTheyAreFor)
+TEST(LoaderRecording, WaitsNameWhatTheyWaitFor)
 {
     const TemporaryFolder folder;
     const auto path = folder / "run.sstrace";

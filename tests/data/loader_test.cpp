@@ -35,7 +35,7 @@ TEST_P(LoaderIdentity, SameBatchesInTheSameOrderInEveryEpoch)
 INSTANTIATE_TEST_SUITE_P(Settings, LoaderIdentity,
                          testing::Combine(testing::Values(0, 1, 2, 4), testing::Values(1, 2, 4), testing::Bool()));
 
-TEST(Loader, EveryEpochHasEachSampleOnceInAnOrderOfItsOwn)
+TEST(Loader, EveryEpochHasEachSampleOnceInItsOwnOrder)
 {
     Loader loader(std::make_shared<NumberedDataset>(30), options(2, 2));
     std::vector<std::vector<float>> orders;
@@ -62,7 +62,7 @@ TEST(Loader, TheSeedDecidesTheOrder)
     EXPECT_NE(epochOf(a, 0), epochOf(b, 0));
 }
 
-TEST(Loader, WithoutShuffleSamplesComeAsTheyAre)
+TEST(Loader, WithoutShuffleSamplesKeepTheirOrder)
 {
     LoaderOptions plain = options(2, 2);
     plain.shuffle = false;
@@ -93,7 +93,7 @@ TEST(Loader, RanksShareEverySampleOrAsManyEach)
     }
 }
 
-TEST(Loader, AugmentationDiffersByEpochAndSampleAndIsOffWhenAsked)
+TEST(Loader, AugmentationDiffersByEpochAndSampleAndCanBeTurnedOff)
 {
     LoaderOptions wanted = options(0, 1);
     wanted.shuffle = false;
@@ -156,7 +156,7 @@ TEST(Loader, NeverMoreThanItsCapacityInFlight)
     EXPECT_EQ(*memory.made, 4);
 }
 
-TEST(Loader, BuffersAreUsedAgainAndOutliveTheLoader)
+TEST(Loader, BuffersAreReusedAndOutliveTheLoader)
 {
     const CountedMemory memory;
     for (const int workers : {0, 1, 3}) {
@@ -194,7 +194,7 @@ TEST(Loader, MemoryIsAlignedForVectors)
     EXPECT_FALSE(batch->pinned);
 }
 
-TEST(Loader, WorkersPersistOnlyWhenAsked)
+TEST(Loader, WorkersPersistOnlyOnRequest)
 {
     for (const bool persistent : {false, true}) {
         std::mutex mutex;
@@ -278,7 +278,7 @@ TEST(Loader, DestroyingAnUnfinishedLoaderEnds)
     }));
 }
 
-TEST(Loader, ParkedWorkersBeginNothing)
+TEST(Loader, ParkedWorkersStartNothing)
 {
     const auto dataset = std::make_shared<NumberedDataset>(4000);
     Loader loader(dataset, options(2, 4, true));
@@ -296,7 +296,7 @@ TEST(Loader, ParkedWorkersBeginNothing)
     EXPECT_EQ(dataset->begun(), 4000);
 }
 
-TEST(Loader, WhatIsReadyComesOutWhileParked)
+TEST(Loader, ReadyBatchesAreDeliveredWhileParked)
 {
     const auto dataset = std::make_shared<NumberedDataset>(400);
     Loader loader(dataset, options(1, 3));

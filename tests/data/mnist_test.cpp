@@ -110,7 +110,7 @@ TEST_F(MnistFiles, AMissingFileIsNamed)
     EXPECT_EQ(error.where, m_folder.path());
 }
 
-TEST_F(MnistFiles, AWrongMagicIsRefused)
+TEST_F(MnistFiles, AWrongMagicNumberIsRejected)
 {
     Bytes labels = idx({3}, {1, 2, 3});
     labels[2] = 0x0d; // floats
@@ -124,7 +124,7 @@ TEST_F(MnistFiles, AWrongMagicIsRefused)
     EXPECT_THAT(failure().what, hasId("data.idx.not_idx"));
 }
 
-TEST_F(MnistFiles, SizesMustHold)
+TEST_F(MnistFiles, SizesMustMatch)
 {
     Bytes images = readBytes(m_folder / "train-images-idx3-ubyte");
     images.pop_back();

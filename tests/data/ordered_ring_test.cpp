@@ -17,7 +17,7 @@ struct Waits {
     void end() { ++ended; }
 };
 
-TEST(OrderedRing, HandsOverInTheOrderOfTheNumbers)
+TEST(OrderedRing, DeliversItemsInOrder)
 {
     OrderedRing<int> ring(3, false);
     Waits waits;
@@ -55,7 +55,7 @@ TEST(OrderedRing, AProducerWithoutWorkEndsOrWaitsForTheNextRound)
     EXPECT_EQ(waits.ended, std::ssize(waits.begun));
 }
 
-TEST(OrderedRing, AFullRingHoldsItsProducerUntilAnItemIsTaken)
+TEST(OrderedRing, AFullRingBlocksItsProducerUntilAnItemIsTaken)
 {
     OrderedRing<int> ring(1, false);
     Waits waits;
@@ -72,7 +72,7 @@ TEST(OrderedRing, AFullRingHoldsItsProducerUntilAnItemIsTaken)
         EXPECT_EQ(wait, RingWait::Full);
 }
 
-TEST(OrderedRing, GivingUpFreesWhatWasDeliveredAndForgetsWhatIsInTheMaking)
+TEST(OrderedRing, GivingUpFreesDeliveredItemsAndDropsItemsInProgress)
 {
     OrderedRing<std::shared_ptr<int>> ring(2, true);
     Waits waits;
@@ -152,7 +152,7 @@ TEST(OrderedRing, CancelWakesConsumerAndProducers)
     full.join();
 }
 
-TEST(OrderedRing, ParkedProducersRestBetweenPiecesAndGoOnAfterwards)
+TEST(OrderedRing, ParkedProducersPauseBetweenItemsAndContinueAfterwards)
 {
     OrderedRing<int> ring(2, false);
     Waits waits;

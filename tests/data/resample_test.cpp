@@ -90,7 +90,7 @@ TEST(Resample, EnlargingInterpolates)
     EXPECT_NEAR(out[3], 100, 1e-4);
 }
 
-TEST(Crop, RandomCropsLieInsideAndKeepTheirBounds)
+TEST(Crop, RandomCropsAreInsideTheImageAndWithinTheirBounds)
 {
     for (const ImageSize size : {ImageSize{100, 80}, ImageSize{1, 1}, ImageSize{1000, 10}, ImageSize{3, 700}}) {
         int flips = 0;

@@ -55,7 +55,7 @@ protected:
     TemporaryFolder m_folder;
 };
 
-TEST_F(Stream, SharedOutEachSampleComesOnceHoweverManyWorkersThereAre)
+TEST_F(Stream, ShardedEachSampleComesOnceForAnyNumberOfWorkers)
 {
     const auto dataset = *open();
     ASSERT_EQ(dataset->size(Split::Train), 12);
@@ -68,7 +68,7 @@ TEST_F(Stream, SharedOutEachSampleComesOnceHoweverManyWorkersThereAre)
     }
 }
 
-TEST_F(Stream, NotSharedOutEachSampleComesOnceForEachWorker)
+TEST_F(Stream, UnshardedEachSampleComesOncePerWorker)
 {
     const auto dataset = *open();
     for (const int workers : {1, 2, 4})
@@ -86,7 +86,7 @@ TEST_F(Stream, KeepsItsOrder)
         EXPECT_EQ(batch->target<std::int64_t>()[i], i);
 }
 
-TEST_F(Stream, GoesBackWhenAsked)
+TEST_F(Stream, RewindsOnRequest)
 {
     const auto dataset = *open();
     for (const std::int64_t index : {7, 3, 3, 11, 0, 5})
@@ -118,7 +118,7 @@ TEST_F(Stream, BadSamplesAreNamedWithTheirFile)
     EXPECT_THAT(why(4).where, HasSubstr("a.tar:broken"));
 }
 
-TEST_F(Stream, AFileThatIsNoArchiveIsNamed)
+TEST_F(Stream, AFileThatIsNotAnArchiveIsNamed)
 {
     writeBytes(m_folder / "c.tar", Bytes(5000, 'x'));
     const auto dataset = open();

@@ -47,7 +47,7 @@ TEST(Csv, ATextCellIsNamedWithRowAndColumn)
     EXPECT_THAT(wrong("a,class\n\"1\"2\"\",1\n").what, hasId("data.csv.no_number"));
 }
 
-TEST(Csv, AMissingTargetColumnIsNamedWithThoseThatAreThere)
+TEST(Csv, AMissingTargetColumnIsNamedWithTheExistingOnes)
 {
     EXPECT_THAT(wrong("a,b\n1,2\n", {"price", 3}).what,
                 hasId("data.csv.no_column", {{"column", "price"}, {"columns", "a, b"}}));
@@ -73,7 +73,7 @@ TEST(Csv, RowsOfAnotherLengthAndEmptyTablesAreRefused)
     EXPECT_THAT(wrong("a,b\n1,\"2\n").what, hasId("data.csv.open_quote"));
 }
 
-TEST(CsvDataset, ColumnsAreNormalisedByTheRowsThatTrain)
+TEST(CsvDataset, ColumnsAreNormalisedByTheTrainingRows)
 {
     const TemporaryFolder folder;
     std::string text = "big,small,class\n";
@@ -99,7 +99,7 @@ TEST(CsvDataset, ColumnsAreNormalisedByTheRowsThatTrain)
     EXPECT_GE(loadSample(*raw, Split::Train, 0)->floats()[0], 1000);
 }
 
-TEST(CsvDataset, PredictsNumbersWhenAsked)
+TEST(CsvDataset, PredictsNumbersOnRequest)
 {
     const TemporaryFolder folder;
     const std::string text = "a,price\n1,2.5\n2,3.5\n";

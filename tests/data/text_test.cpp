@@ -20,7 +20,7 @@ Bytes bytesOf(const std::string& text)
     return {text.begin(), text.end()};
 }
 
-TEST(Text, TargetsAreTheTokensThatFollow)
+TEST(Text, TargetsAreTheNextTokens)
 {
     const TemporaryFolder folder;
     writeBytes(folder / "a.txt", bytesOf("abcdefgh"));
@@ -56,7 +56,7 @@ TEST(Text, AugmentationMovesTheWindowAndStaysInTheTrainingPart)
     EXPECT_GT(starts.size(), 60U);
 }
 
-TEST(Text, TooShortATextIsRefused)
+TEST(Text, ATooShortTextIsRejected)
 {
     const TemporaryFolder folder;
     writeBytes(folder / "a.txt", bytesOf("abc"));
@@ -65,7 +65,7 @@ TEST(Text, TooShortATextIsRefused)
     EXPECT_THAT(dataset.error().what, hasId("dataset.text.short"));
 }
 
-TEST(Sentences, AreTheSameEachTimeAndLookLikeText)
+TEST(Sentences, AreReproducibleAndLookLikeText)
 {
     const std::string text = writeSentences(5000);
     EXPECT_EQ(text, writeSentences(5000));

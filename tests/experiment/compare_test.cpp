@@ -50,7 +50,7 @@ std::shared_ptr<const profiler::Trace> run(const std::string& head, int forward,
                          std::to_string(conv) + "\nphase optimizer " + std::to_string(forward) + " 100\nend\n");
 }
 
-TEST(Compare, SaysFirstWhatMakesRunsIncomparable)
+TEST(Compare, ReportsFirstWhatMakesRunsIncomparable)
 {
     const auto a = run("meta batch.size 32\nmeta workload convnet\nmeta host.cpu one\nmeta ranks 1\n", 400, 300);
     const auto b = run("meta batch.size 64\nmeta workload resnet18\nmeta host.cpu two\nmeta ranks 2\n", 400, 300);
@@ -62,7 +62,7 @@ TEST(Compare, SaysFirstWhatMakesRunsIncomparable)
     EXPECT_THAT(difference(*a, *a).whyNot, IsEmpty());
 }
 
-TEST(Compare, ShapesTellTheBatchWhereNoConfigurationDoes)
+TEST(Compare, ShapesShowTheBatchWithoutAConfiguration)
 {
     const auto of = [](int samples, const std::string& head = "") {
         return traceFromText(head + "main\nrepeat 10 every 1000\nstep 0 0 900\nop aten::conv2d 0 100 shapes=\"[[" +
@@ -75,7 +75,7 @@ TEST(Compare, ShapesTellTheBatchWhereNoConfigurationDoes)
         << "parts of a batch may be smaller";
 }
 
-TEST(Compare, ALinearLayerTellsTheBatchOnlyWhereNothingElseComesFirst)
+TEST(Compare, ALinearLayerShowsTheBatchOnlyIfNothingElseComesFirst)
 {
     const auto of = [](const std::vector<std::string>& inputs) {
         std::string text = "main\n";
@@ -98,7 +98,7 @@ TEST(Compare, ALinearLayerTellsTheBatchOnlyWhereNothingElseComesFirst)
 }
 
 // Another program ran during a quarter of the first run.
-TEST(Compare, StepsThatResembleTheirNeighboursAreNotAsManyAsTheyLook)
+TEST(Compare, CorrelatedStepsWidenTheInterval)
 {
     const auto run = [](int slowSteps, int usual) {
         std::string text = "main\n";
@@ -113,7 +113,7 @@ TEST(Compare, StepsThatResembleTheirNeighboursAreNotAsManyAsTheyLook)
     EXPECT_EQ(difference(*run(0, 1000), *run(0, 900)).verdict, Difference::Verdict::Faster);
 }
 
-TEST(Compare, TellsWhatMovedByPhaseAndOperator)
+TEST(Compare, ListsWhatChangedByPhaseAndOperator)
 {
     const auto a = run("", 500, 400), b = run("", 300, 200);
     const Difference found = difference(*a, *b);
@@ -129,7 +129,7 @@ TEST(Compare, TellsWhatMovedByPhaseAndOperator)
     EXPECT_EQ(found.verdict, Difference::Verdict::Faster);
 }
 
-TEST(Compare, TellsWhichKindOfKernelMoved)
+TEST(Compare, ListsWhichKindOfKernelChanged)
 {
     const auto gpu = [](int gemm) {
         return traceFromText("device 0 gpu\nmain\nrepeat 4 every 1000\nstep 0 0 1000\nend\nstream 0 7\nrepeat 4 every "
@@ -156,7 +156,7 @@ std::shared_ptr<const profiler::Trace> warmed(int firstUs, int us, const std::st
     return traceFromText(text + more);
 }
 
-TEST(Compare, WarmingUpDecidesNothing)
+TEST(Compare, WarmUpDoesNotAffectTheVerdict)
 {
     const Difference found = difference(*warmed(50000, 1000), *warmed(1000, 1000));
     EXPECT_EQ(found.verdict, Difference::Verdict::NotShown);
@@ -170,14 +170,14 @@ TEST(Compare, WarmingUpDecidesNothing)
     EXPECT_EQ(faster.verdict, Difference::Verdict::Faster);
 }
 
-TEST(Compare, LessThanAnExperimentAsksForIsNoDifference)
+TEST(Compare, LessThanTheMinimumEffectIsNoDifference)
 {
     EXPECT_EQ(difference(*warmed(1000, 1005), *warmed(1000, 1000)).verdict, Difference::Verdict::NotShown);
     EXPECT_EQ(difference(*warmed(1000, 1020), *warmed(1000, 1000)).verdict, Difference::Verdict::Faster);
     EXPECT_EQ(difference(*warmed(1000, 1000), *warmed(1000, 1020)).verdict, Difference::Verdict::Slower);
 }
 
-TEST(Compare, AFewEqualStepsAreNoInterval)
+TEST(Compare, AFewEqualStepsGiveNoInterval)
 {
     const auto equal = [](int us) {
         return traceFromText("main\nrepeat 3 every 1000\nstep 0 0 " + std::to_string(us) + "\nop aten::mm 0 100\nend");
@@ -188,7 +188,7 @@ TEST(Compare, AFewEqualStepsAreNoInterval)
     EXPECT_EQ(found.verdict, Difference::Verdict::NotShown);
 }
 
-TEST(Compare, OperatorsTellOtherWorkWhereThereAreNoKernels)
+TEST(Compare, OperatorsShowDifferentWorkWithoutKernels)
 {
     const auto ops = [](const std::string& op, const std::string& head = "") {
         return traceFromText(head + "main\nrepeat 10 every 1000\nstep 0 0 1000\nop " + op + "\nend");
@@ -204,7 +204,7 @@ TEST(Compare, OperatorsTellOtherWorkWhereThereAreNoKernels)
     EXPECT_THAT(why(small, ops("aten::mm 0 900")), IsEmpty()) << "shapes that one does not record are no difference";
 }
 
-TEST(Compare, WhereNothingTellsTheWorkItSaysSo)
+TEST(Compare, UnknownWorkIsReported)
 {
     const auto bare = [](const std::string& head) {
         return traceFromText(head + "main\nrepeat 10 every 1000\nstep 0 0 1000\nend");
@@ -213,7 +213,7 @@ TEST(Compare, WhereNothingTellsTheWorkItSaysSo)
     EXPECT_THAT(difference(*bare("meta workload convnet\n"), *bare("meta workload convnet\n")).whyNot, IsEmpty());
 }
 
-TEST(Compare, ModelsAndBatchesOfRecordedProgramsTellTheirWork)
+TEST(Compare, ModelsAndBatchesOfRecordedProgramsShowTheirWork)
 {
     const auto program = [](const std::string& model, int parameters, int batch) {
         return traceFromText(
@@ -231,7 +231,7 @@ TEST(Compare, ModelsAndBatchesOfRecordedProgramsTellTheirWork)
     EXPECT_THAT(why(trained, program("models.Net", 1200, 64)), ElementsAre(hasId("diff.not_comparable.loader_batch")));
 }
 
-TEST(Compare, KernelsBesideTheStepsAreNoneOfTheirs)
+TEST(Compare, KernelsOutsideTheStepsDoNotCount)
 {
     const auto gpu = [](const std::string& behind) {
         return traceFromText("device 0 gpu\nmain\nrepeat 4 every 1000\nstep 0 0 1000\nend\nstream 0 7\n"
@@ -261,7 +261,7 @@ std::shared_ptr<const profiler::Trace> configured(const std::vector<int>& us, co
     return traceFromText(text);
 }
 
-TEST(Compare, StepsPairWhereBothRunsTrainOnTheSameBatches)
+TEST(Compare, StepsArePairedIfBothRunsTrainOnTheSameBatches)
 {
     // Batches differ by a factor of two; each is 10 % slower in a.
     std::vector<int> a, b;
@@ -287,7 +287,7 @@ TEST(Compare, StepsPairWhereBothRunsTrainOnTheSameBatches)
     EXPECT_EQ(headline(unpaired, "b", "a").id, "diff.not_shown");
 }
 
-TEST(Compare, RunsThatAreNotOursAreComparedByMedians)
+TEST(Compare, ImportedRunsAreComparedByMedians)
 {
     const Difference found = difference(*warmed(1000, 1000), *warmed(1000, 800));
     ASSERT_TRUE(found.statistic);
@@ -301,7 +301,7 @@ TEST(Compare, RunsThatAreNotOursAreComparedByMedians)
     EXPECT_EQ(headline(difference(*warmed(1000, 3000), *warmed(1000, 1000)), "b", "a").id, "diff.times_as_fast");
 }
 
-TEST(Compare, AMeanThatSaysSomethingElseIsNoted)
+TEST(Compare, AMeanThatDisagreesIsNoted)
 {
     std::vector<int> usual(12, 1000), withSlow(12, 1000);
     for (int i = 0; i < 12; ++i) {

@@ -18,7 +18,7 @@ TEST(Describe, IsReadFromTheTrainer)
     EXPECT_EQ(description->cores, 2);
 }
 
-TEST(Describe, WhatIsNoDescriptionIsAnError)
+TEST(Describe, OtherOutputIsAnError)
 {
     const Script script{{"SCRIPT_DESCRIBE", "Segmentation fault"}};
     const auto description = advisor::describeTrainer(scriptedTrainer());
@@ -32,7 +32,7 @@ TEST(Describe, AFailureIsAnError)
     EXPECT_FALSE(advisor::describeTrainer(scriptedTrainer()));
 }
 
-TEST(FindTrainer, TakesTheOneThatIsNamed)
+TEST(FindTrainer, UsesTheNamedOne)
 {
     const Script script{{"STEPSCOPE_TRAINER", scriptedTrainer()}};
     const auto found = advisor::findTrainer();
@@ -40,7 +40,7 @@ TEST(FindTrainer, TakesTheOneThatIsNamed)
     EXPECT_EQ(*found, scriptedTrainer());
 }
 
-TEST(FindTrainer, ANameThatIsNoProgramIsAnErrorAndNotPassedOver)
+TEST(FindTrainer, ANameThatIsNotAProgramIsAnErrorAndNotIgnored)
 {
     const Script script{{"STEPSCOPE_TRAINER", "/nowhere/stepscope-train"}};
     const auto found = advisor::findTrainer();

@@ -190,7 +190,7 @@ TEST(Driver, APairIsRepeatedWhicheverTurnWasDisturbed)
     }
 }
 
-TEST(Driver, OnAMachineThatIsAlwaysBusyRepeatingEnds)
+TEST(Driver, RepetitionsAreLimitedOnAMachineThatIsAlwaysBusy)
 {
     FakeArms arms(1.5);
     DisturbingMonitor monitor({DisturbingMonitor::kAlways});

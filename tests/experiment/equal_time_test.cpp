@@ -47,7 +47,7 @@ TEST(EqualTimeLosses, AreComparedByTheirRatio)
     EXPECT_NEAR(result.saved.value, result.a * 0.1, 1e-12);
 }
 
-TEST(EqualTimeLosses, HowFarALostTrainingWentAstrayIsNoMeasure)
+TEST(EqualTimeLosses, TheSizeOfADivergedLossDoesNotMatter)
 {
     EqualTimeLosses losses;
     ASSERT_TRUE(losses.add({1, kNan}, 3));
@@ -118,7 +118,7 @@ Verdict judged(const Learning& learning, std::uint64_t seed, std::size_t* seeds 
     }
 }
 
-TEST(EqualTimeSimulated, AnAAndAnADifferAtMostOneTimeInTwenty)
+TEST(EqualTimeSimulated, IdenticalArmsDifferAtMostOneTimeInTwenty)
 {
     for (const double arms : {0.005, 0.02, 0.1}) {
         int claimed = 0;
@@ -130,7 +130,7 @@ TEST(EqualTimeSimulated, AnAAndAnADifferAtMostOneTimeInTwenty)
     }
 }
 
-TEST(EqualTimeSimulated, ABetterLearnerIsFoundThoughSeedsDifferMoreThanArms)
+TEST(EqualTimeSimulated, ABetterLearnerIsFoundAlthoughSeedsDifferMoreThanArms)
 {
     int found = 0;
     for (std::uint64_t i = 0; i < 500; ++i)

@@ -33,7 +33,7 @@ std::vector<std::string> noteIds(const ExperimentResult& result)
     return ids;
 }
 
-TEST(Experiment, HalfAsFastAgainPays)
+TEST(Experiment, AFiftyPercentSpeedupPays)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}};
     const auto result = run(scriptedPlan());
@@ -79,7 +79,7 @@ TEST(Experiment, OfATrainingOverSeveralProcessesTakesTurnsForAllThatCanBeMeasure
         }
 }
 
-TEST(Experiment, WhereBothDoNotFitIntoTheMemoryOneRunsAtATime)
+TEST(Experiment, TrainersThatDoNotFitIntoMemoryTogetherRunOneAtATime)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}, {"SCRIPT_ONE_FITS", "1"}};
     const auto result = run(scriptedPlan());
@@ -123,7 +123,7 @@ TEST(Experiment, TheSameSpeedDoesNotPay)
     EXPECT_GE(result.samplesPerSecond.high, 1);
 }
 
-TEST(Experiment, AnAAgainstAnAEndsAtTheFirstLook)
+TEST(Experiment, IdenticalArmsEndAtTheFirstLook)
 {
     const Script script;
     ExperimentPlan plan = scriptedPlan();
@@ -133,7 +133,7 @@ TEST(Experiment, AnAAgainstAnAEndsAtTheFirstLook)
     EXPECT_EQ(result.pairs.size(), 6U);
 }
 
-TEST(Experiment, NeitherArmSearchesForABatchOfItsOwn)
+TEST(Experiment, NeitherArmSearchesForItsOwnBatch)
 {
     const Script script;
     ExperimentPlan plan = scriptedPlan();
@@ -152,7 +152,7 @@ TEST(Experiment, TheSearchItselfCanBeTheChange)
     EXPECT_THAT(script.log("searches"), testing::Not(testing::IsEmpty()));
 }
 
-TEST(Experiment, ARestlessMachineIsInconclusiveAfterTheLastLook)
+TEST(Experiment, ANoisyMachineIsInconclusiveAfterTheLastLook)
 {
     // The noise in these scripts favours the change; its true speed compensates for that.
     const Script script{{"SCRIPT_NOISE", "0.7"}, {"SCRIPT_SPEEDUP", "0.75"}};
@@ -188,7 +188,7 @@ TEST(Experiment, ALossWithinTheMarginIsNotWorse)
     EXPECT_EQ(result.verdict, Verdict::Pays) << result.why.text;
 }
 
-TEST(Experiment, FasterWithALossThatNothingShowsIsInconclusiveAfterTheLastLook)
+TEST(Experiment, FasterWithAnUnprovenLossIsInconclusiveAfterTheLastLook)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_NOISE", "0.2"}};
     ExperimentPlan plan = scriptedPlan();
@@ -200,7 +200,7 @@ TEST(Experiment, FasterWithALossThatNothingShowsIsInconclusiveAfterTheLastLook)
     EXPECT_EQ(result.why.id, "experiment.loss_not_shown");
 }
 
-TEST(Experiment, NoiseOfTheLossesDoesNotMatterWhereTheChangeCannotAffectThem)
+TEST(Experiment, NoiseOfTheLossesDoesNotMatterIfTheChangeCannotAffectThem)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_NOISE", "0.2"}};
     const auto result = run(scriptedPlan()); // loader workers
@@ -229,7 +229,7 @@ TEST(Experiment, OtherBatchesAreComparedByTheLossAtEqualTime)
     EXPECT_NEAR(result.loss.b / result.loss.a, 1.5, 0.01);
 }
 
-TEST(Experiment, OtherBatchesPayWhereTheLossAtEqualTimeIsNotWorse)
+TEST(Experiment, OtherBatchesPayIfTheLossAtEqualTimeIsNotWorse)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_NOISE", "0.001"}};
     const auto result = run(otherBatchPlan());
@@ -241,7 +241,7 @@ TEST(Experiment, OtherBatchesPayWhereTheLossAtEqualTimeIsNotWorse)
 }
 
 // Samples per second alone never decide about other batches.
-TEST(Experiment, OtherBatchesWhoseLossNothingShowsAreInconclusive)
+TEST(Experiment, OtherBatchesWithAnUnprovenLossAreInconclusive)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_FACTOR", "1.05"}, {"SCRIPT_LOSS_NOISE", "0.1"}};
     const auto result = run(otherBatchPlan());
@@ -274,7 +274,7 @@ TEST(Experiment, AGrantedHorizonIsSharedByTheTurnsOfOtherBatches)
     EXPECT_THAT(script.log("turn a"), testing::Contains("turn a steps 5 300"));
 }
 
-TEST(Experiment, TurnsAlternateAndBothTrainersAreStartedAnewEveryTwoPairs)
+TEST(Experiment, TurnsAlternateAndBothTrainersRestartEveryTwoPairs)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}};
     run(scriptedPlan());
@@ -346,7 +346,7 @@ TEST(Experiment, TurnsLastAsLongAsThePlanSays)
     EXPECT_THAT(script.log("turn").back(), testing::EndsWith(" 30"));
 }
 
-TEST(Experiment, LongStepsAreAtLeastFiveATurn)
+TEST(Experiment, ATurnHasAtLeastFiveSteps)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_STEP_US", "2000000"}};
     run(scriptedPlan());
@@ -369,7 +369,7 @@ TEST(Experiment, EpochsAndValidationsAreTimedAsAWhole)
     }
 }
 
-TEST(Experiment, ProgressTellsPairsRatioAndTime)
+TEST(Experiment, ProgressReportsPairsRatioAndTime)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}};
     std::vector<ExperimentProgress> all;
@@ -428,7 +428,7 @@ TEST(VerdictName, IsWhatUsersRead)
     EXPECT_EQ(verdictName(Verdict::Inconclusive), "inconclusive");
 }
 
-TEST(Experiment, WhatTheTrainingWroteStaysAndNothingIsLeftBehind)
+TEST(Experiment, FilesOfTheTrainingStayAndTemporaryOnesAreRemoved)
 {
     namespace fs = std::filesystem;
     const fs::path folder = fs::path(testing::TempDir()) / "stepscope_scratch_files";
@@ -464,7 +464,7 @@ TEST(Experiment, WhatTheTrainingWroteStaysAndNothingIsLeftBehind)
     fs::remove_all(folder);
 }
 
-TEST(Experiment, FilesThatCannotBeWrittenAreSaidBeforeAnythingRuns)
+TEST(Experiment, UnwritableFilesAreReportedBeforeAnythingRuns)
 {
     ExperimentPlan plan = scriptedPlan();
     ASSERT_TRUE(plan.baseline.set("run.log_file", "/proc/steps.log"));

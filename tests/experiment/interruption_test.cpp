@@ -43,7 +43,7 @@ std::chrono::duration<double> cancelWhen(const ExperimentPlan& plan,
     return ended - cancelled;
 }
 
-TEST(Interruption, CancellingInATurnWaitsForNoEndOfIt)
+TEST(Interruption, CancellingDoesNotWaitForTheEndOfATurn)
 {
     // A step takes a minute, and ignores the request to stop.
     const Script script{{"SCRIPT_REAL_TIME", "1"}, {"SCRIPT_STEP_US", "60000000"}, {"SCRIPT_IGNORE_STOP", "1"}};
@@ -78,7 +78,7 @@ profiler::Error failureOf(const ExperimentPlan& plan)
     return result ? profiler::Error() : result.error();
 }
 
-TEST(Interruption, ADeathAtTheStartIsToldInItsWords)
+TEST(Interruption, AFailedStartIsReportedInTheTrainersWords)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 1"}};
     const profiler::Error error = failureOf(scriptedPlan());
@@ -87,7 +87,7 @@ TEST(Interruption, ADeathAtTheStartIsToldInItsWords)
     EXPECT_EQ(error.where, "the baseline");
 }
 
-TEST(Interruption, ADeathInTheWarmUpNamesTheArm)
+TEST(Interruption, AFailureDuringWarmUpNamesTheArm)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "signal 9"}, {"SCRIPT_DO_IN_B", "1"}};
     const profiler::Error error = failureOf(scriptedPlan());
@@ -95,7 +95,7 @@ TEST(Interruption, ADeathInTheWarmUpNamesTheArm)
     EXPECT_EQ(error.where, "the change loader.workers=2");
 }
 
-TEST(Interruption, ADeathInAMeasuredTurnIsAnError)
+TEST(Interruption, AFailureInAMeasuredTurnIsAnError)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 4"}, {"SCRIPT_DO", "signal 11"}, {"SCRIPT_DO_IN_B", "1"}};
     const profiler::Error error = failureOf(scriptedPlan());
@@ -135,7 +135,7 @@ TEST(Interruption, WithoutTimeForTheFirstLookItIsInconclusive)
     EXPECT_LE(result->secondsSpent, took.count());
 }
 
-TEST(Interruption, TheEndOfTheTimeIsTheLastLook)
+TEST(Interruption, TheEndOfTheTimeBudgetIsTheLastLook)
 {
     const Script script{{"SCRIPT_NOISE", "0.1"}};
     ExperimentPlan plan = scriptedPlan();

@@ -52,7 +52,7 @@ protected:
     fs::path folder;
 };
 
-TEST_F(LaunchCheck, WhatCanRunHasNoProblem)
+TEST_F(LaunchCheck, ARunnableCommandHasNoProblem)
 {
     EXPECT_THAT(check({"sh", "run.sh"}), IsEmpty());
     EXPECT_THAT(check({"./tool"}), IsEmpty());
@@ -115,7 +115,7 @@ TEST_F(LaunchCheck, ALaunchersScriptMustExist)
                 ElementsAre("command launch.script.missing"));
 }
 
-TEST_F(LaunchCheck, TheFolderMustBeOne)
+TEST_F(LaunchCheck, TheFolderMustBeAFolder)
 {
     EXPECT_THAT(check(Launch{{"true"}, folder / "none", {}}), ElementsAre("folder launch.folder.missing"));
     EXPECT_THAT(check(Launch{{"true"}, folder / "tool", {}}), ElementsAre("folder launch.folder.file"));
@@ -146,7 +146,7 @@ TEST(ProgramName, IsTheScriptOrTheModule)
     EXPECT_EQ(programName({"bash", "run.sh"}), "run.sh");
 }
 
-TEST(ProgramName, IsElseTheCommandItself)
+TEST(ProgramName, IsOtherwiseTheCommandItself)
 {
     EXPECT_EQ(programName({"./bin/train-model", "-m", "x"}), "train-model");
     EXPECT_EQ(programName({"python", "-c", "import torch", "-m", "x"}), "python");

@@ -110,7 +110,7 @@ TEST(MachineNoise, AProcessThatStartedDuringTheTurnCountsFromItsStart)
 }
 
 // A short program exits within a turn and is restarted: the time of both starts belongs to the arm.
-TEST(MachineNoise, AnArmThatWasStartedAgainIsNoDisturbance)
+TEST(MachineNoise, ARestartedArmIsNotADisturbance)
 {
     const FabricatedMachine machine;
     machine.process(1, 0, "stepscope-cli", 0);
@@ -164,7 +164,7 @@ TEST(MachineNoise, ScalingFrequenciesComeBeforeTheProcessorsNominalOnes)
     EXPECT_DOUBLE_EQ(monitor->end(kOwn).clockHigh, 1200);
 }
 
-TEST(MachineNoise, OfAShortTurnNoSharesAreKnown)
+TEST(MachineNoise, SharesOfAShortTurnAreUnknown)
 {
     const FabricatedMachine machine;
     const auto monitor = machine.monitor();
@@ -174,7 +174,7 @@ TEST(MachineNoise, OfAShortTurnNoSharesAreKnown)
     EXPECT_DOUBLE_EQ(monitor->end(kOwn).otherCores, 0);
 }
 
-TEST(MachineNoise, AMachineThatTellsNothingIsNotDisturbed)
+TEST(MachineNoise, AMachineWithoutCountersIsNotDisturbed)
 {
     const auto monitor = systemMonitor("/nowhere");
     monitor->begin(kOwn);
@@ -231,7 +231,7 @@ TEST(NoiseSource, CoresThatTheArmsDoNotNeedAreFreeForOthers)
     EXPECT_EQ(noiseSource(report).id, "experiment.noise.processes");
 }
 
-TEST(NoiseSource, IsThatOfTheDisturbedPairsWhereTheMeanHidesIt)
+TEST(NoiseSource, IsThatOfTheDisturbedPairsIfTheMeanHidesIt)
 {
     NoiseReport report = reportOf({.seconds = 100, .otherCores = 0.1});
     const TurnConditions crowded{.seconds = 1, .otherCores = 1.8, .others = {{"cc1plus", 1.7}}};
@@ -242,7 +242,7 @@ TEST(NoiseSource, IsThatOfTheDisturbedPairsWhereTheMeanHidesIt)
     EXPECT_EQ(noiseSource(report).id, "experiment.noise.processes");
 }
 
-TEST(DisturbanceCause, IsNamedByWhatHitTheTurns)
+TEST(DisturbanceCause, NamesWhatDisturbedTheTurns)
 {
     const auto causeOf = [](std::initializer_list<TurnConditions> turns) {
         NoiseReport report;

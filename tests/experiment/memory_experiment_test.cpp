@@ -50,7 +50,7 @@ TEST(MemoryExperiment, MoreCosts)
     EXPECT_EQ(result->verdict, Verdict::Costs) << result->why.text;
 }
 
-TEST(MemoryExperiment, EachRunIsAProcessOfItsOwnAndAlone)
+TEST(MemoryExperiment, EachRunIsAFreshProcessThatRunsAlone)
 {
     const Script script;
     const auto result = runExperiment(memoryPlan(), {}, {});
@@ -67,7 +67,7 @@ TEST(MemoryExperiment, EachRunIsAProcessOfItsOwnAndAlone)
         EXPECT_THAT(all[i], testing::StartsWith(i % 2 == 0 ? "start" : "turn")) << "one ended before the next began";
 }
 
-TEST(MemoryExperiment, ATrainerThatKnowsNoPeakIsAnError)
+TEST(MemoryExperiment, ATrainerWithoutAPeakIsAnError)
 {
     const Script script{{"SCRIPT_PEAK_BYTES", "0"}};
     const auto result = runExperiment(memoryPlan(), {}, {});

@@ -20,7 +20,7 @@ LossCheck compare(const std::vector<double>& a, const std::vector<double>& b)
     return losses.result();
 }
 
-TEST(NonInferiority, IsShownWhereTheUpperBoundStaysBelowTheMargin)
+TEST(NonInferiority, IsShownIfTheUpperBoundIsBelowTheMargin)
 {
     // Mean 0, standard deviation 0.001; t(0.9779, 2) = 4.611, divided by the square root of three: 0.00266.
     const std::vector<double> differences = {-0.001, 0, 0.001};
@@ -66,7 +66,7 @@ TEST(SameBatchLosses, AreJudgedOnBothSidesOfTheMargin)
     EXPECT_EQ(compare({2, 2, 2}, {1, 1, 1}).kind, LossKind::NotWorse) << "a lower loss is no fault";
 }
 
-TEST(SameBatchLosses, AnArmThatIsLostIsWorse)
+TEST(SameBatchLosses, ADivergedArmIsWorse)
 {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
     EXPECT_EQ(compare({1, 1}, {1, nan}).kind, LossKind::Worse);
@@ -84,7 +84,7 @@ TEST(SameBatchLosses, ASeedsStepsAreOneObservation)
     EXPECT_DOUBLE_EQ(losses.result().a, 3) << "of 2 and 4";
 }
 
-TEST(SameBatchLosses, StepsOfDifferentNumberAreNotCompared)
+TEST(SameBatchLosses, DifferentNumbersOfStepsAreNotCompared)
 {
     SameBatchLosses losses;
     losses.addSeed(std::vector{1.0, 1.0}, std::vector{1.0});
@@ -111,7 +111,7 @@ double rate(LossKind kind, std::size_t seeds, double worse, double spread)
     return count / 1000.0;
 }
 
-TEST(NonInferioritySimulated, ErrsAtMostOneTimeInTwenty)
+TEST(NonInferioritySimulated, IsWrongAtMostOneTimeInTwenty)
 {
     // The loss is higher by exactly the margin: "not worse" would be wrong.
     for (const std::size_t seeds : {3U, 6U, 10U})
@@ -119,7 +119,7 @@ TEST(NonInferioritySimulated, ErrsAtMostOneTimeInTwenty)
             EXPECT_LE(rate(LossKind::NotWorse, seeds, kSameBatchesMargin, spread), 0.05) << seeds << " " << spread;
 }
 
-TEST(NonInferioritySimulated, HasThePowerThatIsListed)
+TEST(NonInferioritySimulated, HasTheListedPower)
 {
     std::printf("\"not worse\" is shown for an equal loss, margin 1 %%\nspread   3 seeds  6 seeds  10 seeds\n");
     for (const double spread : {0.0005, 0.001, 0.002, 0.005, 0.02})
@@ -133,7 +133,7 @@ TEST(NonInferioritySimulated, HasThePowerThatIsListed)
     EXPECT_GE(rate(LossKind::Worse, 6, 0.05, 0.005), 0.9);
 }
 
-TEST(SeedOfStart, FollowsTheConfigurationsOwn)
+TEST(SeedOfStart, CountsUpFromTheConfiguredSeed)
 {
     config::TrainingConfig config;
     ASSERT_TRUE(config.set("run.seed", "2147483647"));

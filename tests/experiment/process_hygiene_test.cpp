@@ -87,7 +87,7 @@ TEST(ProcessHygiene, ACrashOfTheStarterLeavesNoTrainer)
         ::kill(static_cast<pid_t>(pid), SIGKILL);
 }
 
-TEST(ProcessHygiene, OneTrainersEndIsNotTheOthers)
+TEST(ProcessHygiene, EndingOneTrainerDoesNotAffectTheOther)
 {
     const Script script;
     auto first = startScripted();

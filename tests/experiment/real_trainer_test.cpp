@@ -65,7 +65,7 @@ TEST(RealTrainer, WorkersOnSmallImages)
     EXPECT_EQ(result->verdict, Verdict::Pays);
 }
 
-TEST(RealTrainer, AnAAgainstAnA)
+TEST(RealTrainer, IdenticalArmsShowNoDifference)
 {
     constexpr int kExperiments = 20;
     ExperimentPlan plan = planFor(
@@ -115,7 +115,7 @@ TEST(RealTrainer, ABetterLearningRate)
     EXPECT_GT(result->lossAtEqualTime->saved.low, 0);
 }
 
-TEST(RealTrainer, AFarTooLowLearningRate)
+TEST(RealTrainer, AMuchTooLowLearningRate)
 {
     ExperimentPlan plan = trainStep("0.02");
     plan.changes = {{"optimizer.learning_rate", "0.02", "0.0001"}};
@@ -157,7 +157,7 @@ TEST(RealTrainer, ABetterLearningRateOnTwoRanks)
     EXPECT_GT(result->lossAtEqualTime->saved.low, 0);
 }
 
-TEST(RealTrainer, AnAAgainstAnAByWhatItLearns)
+TEST(RealTrainer, IdenticalArmsShowNoDifferenceInLoss)
 {
     constexpr int kExperiments = 20;
     ExperimentPlan plan = trainStep("0.02");

@@ -71,7 +71,7 @@ TEST(Report, EscapesEveryName)
     expectWellFormed(html);
 }
 
-TEST(Report, NeedsNothingBesides)
+TEST(Report, IsSelfContained)
 {
     const auto trace = traceFromText(kHostile);
     ReportInput input;
@@ -98,7 +98,7 @@ TEST(Report, HasFindingsFiguresEnvironmentAndWhatWasNotFound)
         EXPECT_THAT(html, HasSubstr(part)) << part;
 }
 
-TEST(Report, LooksCloserAtWhatTheDeviceDid)
+TEST(Report, ContainsTheDetailedAnalysis)
 {
     const auto trace = traceFromText(R"(
         device 0 "NVIDIA H100"
@@ -127,7 +127,7 @@ TEST(Report, LooksCloserAtWhatTheDeviceDid)
         EXPECT_THAT(headings, testing::Contains(heading));
 }
 
-TEST(Report, ExperimentsStandBesideTheirPrediction)
+TEST(Report, ExperimentsAreShownWithTheirPrediction)
 {
     ExperimentResult result;
     result.plan.changes = {{"loader.workers", "0", "2"}};
@@ -144,7 +144,7 @@ TEST(Report, ExperimentsStandBesideTheirPrediction)
     EXPECT_THAT(html, HasSubstr("pays"));
 }
 
-TEST(Report, TuningTellsWhatItMadeAndShowsItsCode)
+TEST(Report, TuningShowsItsResultAndCode)
 {
     TuneResult tuning;
     ASSERT_TRUE(tuning.best.set("loader.workers", "2"));
@@ -176,7 +176,7 @@ TEST(Report, TuningTellsWhatItMadeAndShowsItsCode)
     expectWellFormed(html);
 }
 
-TEST(Report, IsWrittenWholeOrNotAtAll)
+TEST(Report, IsWrittenCompletelyOrNotAtAll)
 {
     const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "stepscope-report";
     std::filesystem::create_directories(folder);
@@ -192,7 +192,7 @@ TEST(Report, IsWrittenWholeOrNotAtAll)
     std::filesystem::remove_all(folder);
 }
 
-TEST(SvgChart, LeavesOutWhatIsNoNumber)
+TEST(SvgChart, OmitsValuesThatAreNotNumbers)
 {
     const std::string chart = svg::lines({{"loss", {1, std::nan(""), 2}}}, "", false).svg;
     EXPECT_THAT(chart, Not(HasSubstr("nan")));

@@ -80,7 +80,7 @@ TEST(Screening, TheSameLossDoesNotPay)
     EXPECT_EQ(result.why.id, "experiment.screening.no_difference");
 }
 
-TEST(Screening, RestlessSeedsAreInconclusiveAfterTheLastLook)
+TEST(Screening, NoisySeedsAreInconclusiveAfterTheLastLook)
 {
     const Script script{{"SCRIPT_LOSS_NOISE", "0.5"}, {"SCRIPT_VALIDATION", "100"}};
     const auto result = run(screeningPlan());
@@ -143,7 +143,7 @@ TEST(Screening, EachSeedIsTrainedByBothAndTheScheduleEndsWithTheTime)
                     "trains a seed 0 for 205 steps", "trains b seed 0 for 405 steps"));
 }
 
-TEST(Screening, WhatAScheduleCountsInStepsIsRescaledToTheHorizon)
+TEST(Screening, ScheduleSettingsInStepsAreRescaledToTheHorizon)
 {
     const Script script{{"SCRIPT_SPEEDUP", "2"}, {"SCRIPT_VALIDATION", "100"}};
     ExperimentPlan plan = screeningPlan();
@@ -177,7 +177,7 @@ TEST(Screening, HalvesAlternate)
                      "abba");
 }
 
-TEST(Screening, ATrainingThatIsLostCosts)
+TEST(Screening, ADivergedTrainingCosts)
 {
     const Script script{{"SCRIPT_LOST", "1"}, {"SCRIPT_LOSS_NOISE", "0.05"}, {"SCRIPT_VALIDATION", "100"}};
     const auto result = run(screeningPlan());
@@ -190,7 +190,7 @@ TEST(Screening, ATrainingThatIsLostCosts)
     EXPECT_EQ(diverged->find("count")->value, profiler::MessageParameter::Value(std::int64_t{3}));
 }
 
-TEST(Screening, TheFirstStepsLossHasToBeOne)
+TEST(Screening, TheLossOfTheFirstStepMustBeFinite)
 {
     const Script script{{"SCRIPT_LOSS_FACTOR", "-1"}, {"SCRIPT_VALIDATION", "100"}};
     const auto result = runExperiment(screeningPlan(), {}, {});
@@ -222,7 +222,7 @@ TEST(Screening, CanBeStopped)
     EXPECT_EQ(result.error().code, profiler::Error::Code::Cancelled);
 }
 
-TEST(Screening, ProgressTellsSeedsLossAndTime)
+TEST(Screening, ProgressReportsSeedsLossAndTime)
 {
     const Script script{{"SCRIPT_LOSS_FACTOR", "0.9"}, {"SCRIPT_LOSS_NOISE", "0.001"}, {"SCRIPT_VALIDATION", "100"}};
     std::vector<std::string> doing;
@@ -243,7 +243,7 @@ TEST(Screening, ProgressTellsSeedsLossAndTime)
                                               "seed 2 of at most 10: the change loader.workers=2, 1 of 2 s"}));
 }
 
-TEST(Screening, OtherDataAreNotComparedByTheirLoss)
+TEST(Screening, LossesOfOtherDataAreNotCompared)
 {
     const Script script;
     ExperimentPlan plan = screeningPlan();
@@ -268,7 +268,7 @@ TEST(Screening, AugmentationIsJudgedOnlyByAValidation)
     EXPECT_TRUE(run(plan).lossAtEqualTime->validation);
 }
 
-TEST(Horizon, IsTheTrainingItselfIfThatIsShort)
+TEST(Horizon, IsTheWholeTrainingIfThatIsShort)
 {
     ExperimentPlan plan;
     EXPECT_DOUBLE_EQ(horizonSeconds(plan, 0.01, 12, 2), 12);

@@ -12,7 +12,7 @@ namespace {
 using experiment_test::Machine;
 using experiment_test::simulate;
 
-TEST(RatioInterval, IsStudentsOnTheLogarithms)
+TEST(RatioInterval, IsStudentsTOfTheLogarithms)
 {
     const std::vector<double> logs = {0.01, 0.02, 0.03, 0.04, 0.05, 0.06};
     // Mean 0.035, standard deviation 0.0187083, its error 0.00763763; t(0.975, 5) = 2.570582.
@@ -30,13 +30,13 @@ TEST(RatioInterval, OfOnePairIsUnbounded)
     EXPECT_TRUE(std::isinf(interval.high));
 }
 
-TEST(StartMeans, LeaveOutAStartThatWasCutShort)
+TEST(StartMeans, ExcludeAnIncompleteStart)
 {
     const std::vector<Pair> pairs = {{1, 1, 0.1}, {1, 1, 0.3}, {1, 1, 0.5}, {1, 1, 0.7}, {1, 1, 9}};
     EXPECT_THAT(startMeans(pairs), testing::ElementsAre(testing::DoubleEq(0.2), testing::DoubleEq(0.6)));
 }
 
-TEST(PairedInterval, IsStudentsOnTheMeansOfTheStarts)
+TEST(PairedInterval, IsStudentsTOfTheMeansOfTheStarts)
 {
     // Starts differ by more than their pairs: means 0.2, 0.6 and 0.7.
     const std::vector<Pair> pairs = {{1, 1, 0.19}, {1, 1, 0.21}, {1, 1, 0.59}, {1, 1, 0.61}, {1, 1, 0.69}, {1, 1, 0.71}};
@@ -112,7 +112,7 @@ constexpr int kFewRuns = 200, kRuns = 1000;
 constexpr Machine kMachines[] = {experiment_test::kQuiet, experiment_test::kUsual, experiment_test::kFickle,
                                  experiment_test::kNoisy};
 
-TEST(Simulated, AnAAndAnADifferAtMostOneTimeInTwenty)
+TEST(Simulated, IdenticalArmsDifferAtMostOneTimeInTwenty)
 {
     std::printf("simulated A/A experiments that claim a difference\n%-8s of %d  of %d\n", "machine", kFewRuns, kRuns);
     for (const Machine& machine : kMachines) {

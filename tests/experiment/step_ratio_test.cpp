@@ -12,7 +12,7 @@ std::vector<double> constant(std::size_t count, double us)
     return std::vector<double>(count, us);
 }
 
-TEST(StepRatio, OfMediansIgnoresWhatMovesOnlyTheMean)
+TEST(StepRatio, OfMediansIgnoresOutliers)
 {
     std::vector<double> a, b;
     for (int i = 0; i < 21; ++i) {
@@ -44,7 +44,7 @@ TEST(StepRatio, FewEqualStepsShowNoIntervalAndManyDo)
     EXPECT_DOUBLE_EQ(ratioOfMedians({}, {}).ratio(), 0);
 }
 
-TEST(StepRatio, PairsCancelWhatBothRunsShare)
+TEST(StepRatio, PairsCancelEffectsThatBothRunsShare)
 {
     std::vector<std::pair<double, double>> pairs;
     std::vector<double> a, b;
@@ -63,7 +63,7 @@ TEST(StepRatio, PairsCancelWhatBothRunsShare)
 }
 
 // The coverage of 95 % holds for typical step distributions: uniform noise, a fifth of slow steps, a long tail.
-TEST(StepRatio, OfMediansErrsAtMostOneTimeInTwenty)
+TEST(StepRatio, OfMediansIsWrongAtMostOneTimeInTwenty)
 {
     enum class Spread { Even, SlowSteps, LongTail };
     std::mt19937 random(11);

@@ -18,7 +18,7 @@ constexpr Tabulated kTable[] = {
     {0.975, 1000, 1.9623390808},
 };
 
-TEST(StudentT, QuantilesAreThoseOfTheTables)
+TEST(StudentT, QuantilesMatchTheTables)
 {
     for (const auto& [p, freedom, t] : kTable) {
         EXPECT_NEAR(studentTQuantile(p, freedom), t, 1e-6 * t) << p << " " << freedom;

@@ -46,7 +46,7 @@ TEST(TrainerProcess, TakesTurnsAndStops)
     EXPECT_EQ(exit->signal, 0);
 }
 
-TEST(TrainerProcess, NextWaitsNoLongerThanAsked)
+TEST(TrainerProcess, NextWaitsAtMostTheGivenTime)
 {
     const Script script;
     const auto trainer = startScripted();
@@ -59,7 +59,7 @@ TEST(TrainerProcess, NextWaitsNoLongerThanAsked)
     EXPECT_FALSE(trainer->next(0ms));
 }
 
-TEST(TrainerProcess, WhatCannotBeReadIsAWarningAndTheRestIsRead)
+TEST(TrainerProcess, AnUnreadableLineIsAWarningAndTheRestIsRead)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "garbage"}};
     const auto trainer = startScripted();
@@ -93,7 +93,7 @@ TEST(TrainerProcess, AFloodOfOutputNeitherBlocksItNorFillsMemory)
     EXPECT_THAT(exit->lastOutput, HasSubstr(" 20 %"));
 }
 
-TEST(TrainerProcess, AFailureIsToldInItsOwnWords)
+TEST(TrainerProcess, AFailureIsReportedInTheTrainersWords)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 1"}};
     const auto trainer = startScripted();
@@ -105,7 +105,7 @@ TEST(TrainerProcess, AFailureIsToldInItsOwnWords)
     EXPECT_EQ(exit->lastOutput, "the last words");
 }
 
-TEST(TrainerProcess, ARecordCutByItsEndIsAWarning)
+TEST(TrainerProcess, ATruncatedLastRecordIsAWarning)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 3"}};
     const auto trainer = startScripted();
@@ -136,7 +136,7 @@ TEST(TrainerProcess, ASignalIsNamed)
     }
 }
 
-TEST(TrainerProcess, ACommandToADeadTrainerIsAnErrorAndNoSignal)
+TEST(TrainerProcess, ACommandToADeadTrainerIsAnErrorNotASignal)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 0"}};
     const auto trainer = startScripted();
@@ -146,7 +146,7 @@ TEST(TrainerProcess, ACommandToADeadTrainerIsAnErrorAndNoSignal)
     EXPECT_FALSE(trainer->next(0ms));
 }
 
-TEST(TrainerProcess, ItsEndIsNoticedWithoutItsProgress)
+TEST(TrainerProcess, ItsExitIsNoticedWithoutReadingItsProgress)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "close"}};
     const auto trainer = startScripted();
@@ -161,7 +161,7 @@ TEST(TrainerProcess, ItsEndIsNoticedWithoutItsProgress)
     EXPECT_EQ(waitForEnd(*trainer)->signal, 9);
 }
 
-TEST(TrainerProcess, AProgramThatIsNotThereIsAnError)
+TEST(TrainerProcess, AMissingProgramIsAnError)
 {
     const auto trainer = TrainerProcess::start({}, {.program = "/nowhere/stepscope-train", .trace = {}});
     ASSERT_FALSE(trainer);
@@ -169,7 +169,7 @@ TEST(TrainerProcess, AProgramThatIsNotThereIsAnError)
     EXPECT_THAT(trainer.error().message(), HasSubstr("/nowhere/stepscope-train"));
 }
 
-TEST(TrainerProcess, AFileThatIsNoProgramIsAnError)
+TEST(TrainerProcess, AFileThatIsNotAProgramIsAnError)
 {
     EXPECT_FALSE(TrainerProcess::start({}, {.program = "/etc/passwd", .trace = {}}));
 }

@@ -81,7 +81,7 @@ RuleAdvice savingMemory(const char* key, const char* to)
     return row;
 }
 
-TEST(TunerCandidates, WhatSavesMemoryComesLastWithTwiceTheBatchAndIsJudgedByTheTime)
+TEST(TunerCandidates, MemorySavingsComeLastWithTwiceTheBatchAndAreJudgedByTime)
 {
     RuleAdvice slow{"memory_format", {}};
     slow.advice.state = State::Fires;
@@ -119,7 +119,7 @@ TEST(TunerCandidates, TheLargestImpactComesFirst)
     EXPECT_EQ(rows[0].change.key, "memory_format");
 }
 
-TEST(TunerCandidates, WhatHangsTogetherIsTriedAgain)
+TEST(TunerCandidates, RelatedSettingsAreTriedAgain)
 {
     Tried tried = {{"loader.workers", "4"}, {"memory_format", "channels_last"}, {"batch.size", "64"}};
     markKept(tried, {{"batch.size", "32", "64"}});
@@ -129,7 +129,7 @@ TEST(TunerCandidates, WhatHangsTogetherIsTriedAgain)
     EXPECT_EQ(tried.size(), 4U);
 }
 
-TEST(TunerCandidates, WhatCameWithAToggleHasLostItsFormerValueToo)
+TEST(TunerCandidates, SettingsChangedWithAToggleLoseTheirFormerValueToo)
 {
     Tried tried = {{"gradient.accumulation", "2"}, {"batch.size", "128"}, {"loader.workers", "4"}};
     markKept(tried, {{"gradient.accumulation", "1", "2"}, {"batch.size", "64", "32"}});

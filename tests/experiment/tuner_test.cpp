@@ -51,7 +51,7 @@ std::vector<std::string> outcomes(const TuneResult& result)
     return rows;
 }
 
-TEST(Tuner, KeepsWhatPaysAndRecordsAnew)
+TEST(Tuner, KeepsChangesThatPayAndRecordsAgain)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.005"}};
     int recordings = 0;
@@ -70,7 +70,7 @@ TEST(Tuner, KeepsWhatPaysAndRecordsAnew)
     ASSERT_TRUE(result->trials.front().predicted);
 }
 
-TEST(Tuner, DropsWhatDoesNotPay)
+TEST(Tuner, DropsChangesThatDoNotPay)
 {
     const Script script{{"SCRIPT_SPEEDUP", "0.8"}, {"SCRIPT_NOISE", "0.005"}};
     int recordings = 0;
@@ -82,7 +82,7 @@ TEST(Tuner, DropsWhatDoesNotPay)
     EXPECT_EQ(recordings, 1);
 }
 
-TEST(Tuner, TellsWhichChangeTookTheTime)
+TEST(Tuner, NamesTheChangeThatTookTheTime)
 {
     const Script script{{"SCRIPT_SPEEDUP", "0.8"}, {"SCRIPT_NOISE", "0.005"}};
     int recordings = 0;
@@ -101,7 +101,7 @@ TEST(Tuner, TellsWhichChangeTookTheTime)
     EXPECT_EQ(result->why.find("key")->text, "loader.workers");
 }
 
-TEST(TuneText, GivesARatioOnlyWhereOneWasMeasured)
+TEST(TuneText, ShowsARatioOnlyIfOneWasMeasured)
 {
     TuneResult result;
     EXPECT_EQ(tuneSummary(result), "No change was tried: the settings stay as they are.");
@@ -124,7 +124,7 @@ TEST(TuneText, GivesARatioOnlyWhereOneWasMeasured)
     EXPECT_THAT(tuneSummary(result), HasSubstr("together they are not shown to be faster: 1.50 ×"));
 }
 
-TEST(Tuner, SurvivesATrialThatDies)
+TEST(Tuner, ContinuesAfterATrialThatFails)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 2"}, {"SCRIPT_DO", "signal 9"}, {"SCRIPT_DO_IN_B", "1"}};
     int recordings = 0;
@@ -136,7 +136,7 @@ TEST(Tuner, SurvivesATrialThatDies)
     EXPECT_EQ(result->best, result->start);
 }
 
-TEST(Tuner, StoppedItGivesTheBestUntilThen)
+TEST(Tuner, AStopReturnsTheBestSoFar)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.005"}};
     int recordings = 0;
@@ -154,7 +154,7 @@ TEST(Tuner, StoppedItGivesTheBestUntilThen)
     EXPECT_EQ(result->why.id, "tune.ended.stopped");
 }
 
-TEST(Tuner, WhatWasKeptStaysWhenALaterTrialDies)
+TEST(Tuner, KeptChangesStayIfALaterTrialFails)
 {
     // One worker pays; the trainer with two workers appears to run out of memory.
     const Script script{{"SCRIPT_SPEEDUP", "1.5"},
@@ -170,7 +170,7 @@ TEST(Tuner, WhatWasKeptStaysWhenALaterTrialDies)
     EXPECT_NEAR(result->ratio.value, 1.5, 0.1);
 }
 
-TEST(Tuner, WhatWasKeptStaysWhenItCannotBeRecordedAgain)
+TEST(Tuner, KeptChangesStayIfTheyCannotBeRecordedAgain)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.005"}};
     int recordings = 0;
@@ -189,7 +189,7 @@ TEST(Tuner, WhatWasKeptStaysWhenItCannotBeRecordedAgain)
     EXPECT_THAT(result->trials.front().whyText(), HasSubstr("The trainer crashed"));
 }
 
-TEST(Tuner, TellsWhereItIs)
+TEST(Tuner, ReportsItsProgress)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.005"}};
     int recordings = 0, rounds = 0;
@@ -210,7 +210,7 @@ TEST(Tuner, TellsWhereItIs)
     EXPECT_EQ(result->trials.back().rule, "loader.workers");
 }
 
-TEST(Tuner, StoppedBeforeAnythingWasRecordedItsResultIsTheStart)
+TEST(Tuner, AStopBeforeTheFirstRecordingReturnsTheStart)
 {
     const Script script;
     TunePlan plan;
@@ -228,7 +228,7 @@ TEST(Tuner, StoppedBeforeAnythingWasRecordedItsResultIsTheStart)
     EXPECT_THAT(result->trials, IsEmpty());
 }
 
-TEST(TunedCode, IsThatOfTheSettingsThatDifferInTheEnd)
+TEST(TunedCode, CoversTheSettingsThatDifferInTheEnd)
 {
     TuneResult result;
     ASSERT_TRUE(result.best.set("loader.workers", "4"));
@@ -303,7 +303,7 @@ TuneResult tunedWhereMemoryIsFull(const char* samples)
     return result ? *result : TuneResult{};
 }
 
-TEST(Tuner, WhatSavesMemoryIsTriedWithWhatItIsForOrSkipped)
+TEST(Tuner, MemorySavingsAreTriedWithALargerBatchOrSkipped)
 {
     const Script script{{"SCRIPT_NOISE", "0.005"}};
     const auto outcomeOf = [](const TuneResult& result, std::string_view key) -> std::optional<TuneTrial> {
@@ -335,7 +335,7 @@ TuneTrial trialOfALargerBatch(std::initializer_list<std::pair<std::string, std::
 }
 
 // Samples per second alone never decide about a larger batch.
-TEST(Tuner, KeepsALargerBatchOnlyWhereTheLossAtEqualTimeIsNotWorse)
+TEST(Tuner, KeepsALargerBatchOnlyIfTheLossAtEqualTimeIsNotWorse)
 {
     const TuneTrial kept = trialOfALargerBatch({{"SCRIPT_CHANGED_KEY", "batch.size"}, {"SCRIPT_SPEEDUP", "1.5"}});
     EXPECT_EQ(kept.outcome, TuneTrial::Outcome::Kept) << kept.whyText();

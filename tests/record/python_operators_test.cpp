@@ -57,7 +57,7 @@ std::vector<std::int64_t> stepsWithOperators(const Trace& trace)
 
 } // namespace
 
-TEST(RecordOperators, AreThoseThatPyTorchsOwnProfilerCounts)
+TEST(RecordOperators, AreThoseThatPyTorchsProfilerCounts)
 {
     const Folder folder;
     const Ended ended = record(folder, python("counted_operators.py"), "--ops");
@@ -72,7 +72,7 @@ TEST(RecordOperators, AreThoseThatPyTorchsOwnProfilerCounts)
 
 // Our library is called with LibTorch's own objects: it must not be loaded into a process with another LibTorch
 // version.
-TEST(RecordOperators, ForAnotherPyTorchOperatorsComeByItsProfilerAndTheTraceSaysSo)
+TEST(RecordOperators, OfAnotherPyTorchComeFromItsProfilerAndTheTraceSaysSo)
 {
     namespace fs = std::filesystem;
     const Folder folder;
@@ -93,7 +93,7 @@ TEST(RecordOperators, ForAnotherPyTorchOperatorsComeByItsProfilerAndTheTraceSays
     expectOperators(*recorded);
 }
 
-TEST(RecordOperators, ComeWhenTheyAreAskedFor)
+TEST(RecordOperators, AreRecordedOnRequest)
 {
     const Folder folder;
     EXPECT_EQ(record(folder, python("operators.py"), "--ops --level full").status, 0);
@@ -110,7 +110,7 @@ TEST(RecordOperators, ComeWhereALibraryAsksForTorchBeforeItImportsIt)
     expectOperators(*trace(folder));
 }
 
-TEST(RecordOperators, AreInTheirWindowsOnlyAndTheTraceSaysWhichStepsHoldThem)
+TEST(RecordOperators, AreOnlyInTheirWindowsAndTheTraceNamesTheseSteps)
 {
     const Folder folder;
     const Ended ended = record(folder, python("windows.py"), "--ops --ops-every 5 --ops-window 1");
@@ -124,7 +124,7 @@ TEST(RecordOperators, AreInTheirWindowsOnlyAndTheTraceSaysWhichStepsHoldThem)
     EXPECT_EQ(recorded->captureStats().unmatched, 0U);
 }
 
-TEST(RecordOperators, AWindowThatNoStepReachedIsSaid)
+TEST(RecordOperators, AWindowThatNoStepReachedIsReported)
 {
     const Folder folder;
     EXPECT_EQ(record(folder, python("operators.py"), "--ops --ops-every 5").status, 0);

@@ -108,7 +108,7 @@ TEST(RecordPythonPath, AnInterpreterThatIgnoresItIsReported)
     EXPECT_THAT(after.err, testing::Not(HasSubstr("started with")));
 }
 
-TEST(RecordPythonPath, WithoutHooksPythonpathStaysWhatItIs)
+TEST(RecordPythonPath, WithoutHooksPythonpathIsUnchanged)
 {
     const Folder folder;
     const Ended ended =

@@ -50,7 +50,7 @@ void expectNoNesting(const Trace& trace)
 
 } // namespace
 
-TEST(RecordPrograms, ALoopThatAsksOneBatchAheadHasAllItsSteps)
+TEST(RecordPrograms, ALoopThatFetchesOneBatchAheadHasAllItsSteps)
 {
     const Folder folder;
     const auto recorded = loop(folder, "asks_one_ahead");
@@ -58,7 +58,7 @@ TEST(RecordPrograms, ALoopThatAsksOneBatchAheadHasAllItsSteps)
     expectNoNesting(*recorded);
 }
 
-TEST(RecordPrograms, AThreadThatFetchesAheadHasATrackOfItsOwn)
+TEST(RecordPrograms, AThreadThatFetchesAheadHasItsOwnTrack)
 {
     const Folder folder;
     const auto recorded = loop(folder, "thread_fetches_ahead");
@@ -69,7 +69,7 @@ TEST(RecordPrograms, AThreadThatFetchesAheadHasATrackOfItsOwn)
     EXPECT_EQ(recorded->captureStats().unmatched, 0U);
 }
 
-TEST(RecordPrograms, WhatAClosureDoesInAnOptimizersStepIsNotTheOptimizers)
+TEST(RecordPrograms, TheClosureOfAnOptimizerStepIsNotOptimizerTime)
 {
     const Folder folder;
     const auto recorded = loop(folder, "closure");
@@ -79,7 +79,7 @@ TEST(RecordPrograms, WhatAClosureDoesInAnOptimizersStepIsNotTheOptimizers)
     EXPECT_EQ(countOf(phases(*recorded), "optimizer"), 2 * 6) << "before the closure, and after it";
 }
 
-TEST(RecordPrograms, AnOptimizersStepThatRaisesHoldsNothingOpen)
+TEST(RecordPrograms, AnOptimizerStepThatRaisesLeavesNothingOpen)
 {
     const Folder folder;
     const auto recorded = loop(folder, "step_raises");

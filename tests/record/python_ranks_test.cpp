@@ -150,7 +150,7 @@ TEST(RecordTorchrun, OneOfTwoRanksIsRecorded)
     EXPECT_EQ(summary["job"]["world_size"], 2);
 }
 
-TEST(RecordTorchrun, TrainingGoesOnWhenTheLimitIsReached)
+TEST(RecordTorchrun, TrainingContinuesWhenTheLimitIsReached)
 {
     const Folder folder;
     const auto report = folder / "report.json";

@@ -94,7 +94,7 @@ TEST(RecordPython, OperatorsBesideDoNotCountTheWaitsTwice)
     EXPECT_EQ(run.summary["loader"]["waits"], run.own["waits"].size() + 2 + 2 * (2 + 1));
 }
 
-TEST(RecordPython, WorkersHaveTracksOfTheirOwn)
+TEST(RecordPython, WorkersHaveTheirOwnTracks)
 {
     const Folder folder;
     const Trained run = trained(folder, "2");

@@ -100,7 +100,7 @@ TEST(RecordRanks, ACommandWithoutRanksHasOneTrace)
     EXPECT_THAT(filesOf(folder / "job"), ElementsAre("nvtx_program.sstrace"));
 }
 
-TEST(RecordRanks, ANamedTraceHoldsAllRanks)
+TEST(RecordRanks, ANamedTraceContainsAllRanks)
 {
     const Folder folder;
     const auto script = folder.write("launch.sh", "export WORLD_SIZE=2\nRANK=0 " + kProgram + " ranges\nRANK=1 " +
@@ -170,7 +170,7 @@ TEST(RecordRanks, MistypedLimitsAreWrongUsage)
     }
 }
 
-TEST(RecordRanks, ARankThatReachesTheLimitGoesOnUnrecorded)
+TEST(RecordRanks, ARankThatReachesTheLimitContinuesUnrecorded)
 {
     const Folder folder;
     const auto report = folder / "report.json";

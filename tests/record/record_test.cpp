@@ -62,7 +62,7 @@ TEST(Record, AProgramThatReplacesItselfKeepsBothParts)
                 testing::UnorderedElementsAre("before", "last", "outer", "inner", "wide ü", "here"));
 }
 
-TEST(Record, TheCommandsStatusIsPassedOnAndSaid)
+TEST(Record, TheCommandsStatusIsPassedOnAndReported)
 {
     const Folder folder;
     Ended ended = record(folder, kProgram + " _exit");
@@ -75,7 +75,7 @@ TEST(Record, TheCommandsStatusIsPassedOnAndSaid)
     EXPECT_THAT(names(*trace(folder), ActivityKind::Nvtx), testing::Contains("before"));
 }
 
-TEST(Record, SignalsGoOnToTheCommandAndTheTraceIsMade)
+TEST(Record, SignalsAreForwardedToTheCommandAndTheTraceIsWritten)
 {
     const Folder folder;
     const auto script = folder.write("wait.sh", kProgram + " ranges > /dev/null\n"
@@ -105,7 +105,7 @@ TEST(Record, WithoutAnOutputTheTraceIsNamedAfterTheProgram)
                 ElementsAre("nvtx_program-2.sstrace", "nvtx_program.sstrace", "train.sh", "train.sstrace"));
 }
 
-TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
+TEST(Record, AFailedStartOrRecordingIsReportedInOneLine)
 {
     const Folder folder;
     folder.write("text", "no program");
@@ -138,7 +138,7 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
     EXPECT_THAT(folder.files(), ElementsAre("text"));
 }
 
-TEST(Record, AWindowHoldsOnlyWhatBeginsInIt)
+TEST(Record, AWindowContainsOnlyWhatStartsInIt)
 {
     const Folder folder;
     // Consecutive ranges of 0.1 s inside an outer one that begins before the window.
@@ -154,7 +154,7 @@ TEST(Record, AWindowHoldsOnlyWhatBeginsInIt)
     EXPECT_FALSE(recorded->captureStats().cut);
 }
 
-TEST(Record, WhereNoPartCanBeWrittenThatIsTheCause)
+TEST(Record, AnUnwritablePartIsTheReportedCause)
 {
     const Folder folder;
     // As on a full disk, no file can grow.
@@ -165,7 +165,7 @@ TEST(Record, WhereNoPartCanBeWrittenThatIsTheCause)
     EXPECT_THAT(ended.err, testing::Not(HasSubstr("used neither")));
 }
 
-TEST(Record, AWindowThatNeverBeganIsSaid)
+TEST(Record, AWindowThatNeverStartedIsReported)
 {
     const Folder folder;
     const Ended ended = record(folder, kProgram + " ranges", "--after 60");
@@ -182,7 +182,7 @@ TEST(Record, AChildByForkHasTheSameWindow)
     EXPECT_THAT(seen, testing::IsSupersetOf({"parent", "child"}));
 }
 
-TEST(Record, AReportTakesTheLinesPlace)
+TEST(Record, AReportReplacesTheLine)
 {
     const Folder folder;
     const auto report = [&](const std::string& command) {
@@ -203,7 +203,7 @@ TEST(Record, AReportTakesTheLinesPlace)
     EXPECT_TRUE(said.contains("error"));
 }
 
-TEST(Record, PartsOfAnEarlierRecordingStayWhatTheyAre)
+TEST(Record, PartsOfAnEarlierRecordingStayUnchanged)
 {
     const Folder folder;
     const std::string injected =

@@ -288,7 +288,7 @@ void writeFiles(const Folder& folder)
     }
 }
 
-TEST(PrivateView, WhatAProgramWritesIsItsOwn)
+TEST(PrivateView, FilesThatAProgramWritesAreItsOwn)
 {
     const Folder folder;
     writeFiles(folder);

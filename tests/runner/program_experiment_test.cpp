@@ -97,7 +97,7 @@ TEST_F(ProgramExperiment, AProgramThatNeedsATerminalGetsOne)
     EXPECT_THAT(readText(m_folder / "../baseline.log"), HasSubstr("a terminal of"));
 }
 
-TEST_F(ProgramExperiment, AHigherLossIsNoGain)
+TEST_F(ProgramExperiment, AHigherLossIsNotAGain)
 {
     const auto result = run({"milliseconds=20"}, {"milliseconds=10", "loss=1.5"});
     ASSERT_TRUE(result) << result.error().message();
@@ -600,7 +600,7 @@ TEST_F(ProgramExperiment, AProgramThatBecomesADaemonIsMeasuredAndEnded)
 }
 
 // A full disk has nothing to do with the change.
-TEST_F(ProgramExperiment, AFullDiskInOneArmIsAnErrorAndNoRefusal)
+TEST_F(ProgramExperiment, AFullDiskInOneArmIsAnErrorNotARefusal)
 {
     ProgramPlan full = plan({"fill=30"}, {"fill=30"});
     std::string line = "ulimit -f 100; exec"; // blocks of 512 or 1024 bytes; the program writes a megabyte

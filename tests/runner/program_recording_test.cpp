@@ -93,7 +93,7 @@ TEST_F(ProgramRecording, ThePatchedFileIsSeen)
     EXPECT_EQ(readText(m_plan.log), "fast\n");
 }
 
-TEST_F(ProgramRecording, WhyNothingWasRecordedIsSaidWithTheLastOutput)
+TEST_F(ProgramRecording, TheReasonWhyNothingWasRecordedIsReportedWithTheLastOutput)
 {
     m_plan.command = {"sh", "-c", "echo last words; exit 3"};
     m_plan.environment = {kMark, "FAIL=1"};

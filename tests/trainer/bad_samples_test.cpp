@@ -16,7 +16,7 @@ public:
     std::vector<Notice> list;
 };
 
-TEST(BadSamples, EachFileIsNamedOnceHoweverManyEpochsMeetIt)
+TEST(BadSamples, EachFileIsNamedOnceOverAllEpochs)
 {
     Notices notices;
     trainer::BadSamples bad(notices);
@@ -30,7 +30,7 @@ TEST(BadSamples, EachFileIsNamedOnceHoweverManyEpochsMeetIt)
     EXPECT_EQ(notices.list[1].severity, Notice::Severity::Warning);
 }
 
-TEST(BadSamples, OfBothSplitsAreTold)
+TEST(BadSamples, OfBothSplitsAreReported)
 {
     Notices notices;
     trainer::BadSamples bad(notices);

@@ -40,7 +40,7 @@ BatchTrial trialOf(Notice::Severity severity, const char* id, int status)
     return trial;
 }
 
-TEST(BatchTrial, WantOfMemoryIsTakenFromWhatTheTrainerSays)
+TEST(BatchTrial, OutOfMemoryIsRecognizedInTheTrainersMessages)
 {
     EXPECT_EQ(trialOf(Notice::Severity::Error, "training.out_of_memory", 3).outcome, Outcome::OutOfMemory);
     // The step fits, its CUDA graph does not: a training that is to be compiled needs a smaller batch.

@@ -55,7 +55,7 @@ TEST_F(CommandPipe, StopIsSeenBeforeItIsTaken)
     EXPECT_TRUE(std::holds_alternative<Stop>(commands.wait()));
 }
 
-TEST_F(CommandPipe, LinesThatAreNoCommandsAreComplainedAboutAndPassedOver)
+TEST_F(CommandPipe, InvalidLinesAreReportedAndSkipped)
 {
     Commands commands(m_ends[0], false);
     write("\nnonsense\n" + toLine(Command(Resume{})));

@@ -82,7 +82,7 @@ protected:
 };
 TestFolder* CompiledByPython::s_folder = nullptr;
 
-TEST_F(CompiledByPython, ValidatesWithTheWeightsOfNow)
+TEST_F(CompiledByPython, ValidatesWithTheCurrentWeights)
 {
     const auto plain = trained(""), compiled = trained("dynamic.pt2");
     ASSERT_EQ(compiled.ended.status, 0) << compiled.ended.output;
@@ -95,7 +95,7 @@ TEST_F(CompiledByPython, ValidatesWithTheWeightsOfNow)
         EXPECT_NEAR(b[i], a[i], 1e-5);
 }
 
-TEST_F(CompiledByPython, ABatchThatItDoesNotTakeIsTheModels)
+TEST_F(CompiledByPython, ABatchThatItRejectsRunsInTheModel)
 {
     // Compiled for batches of 16: the last one of twenty samples has 4.
     const auto plain = trained(""), last = trained("fixed.pt2");

@@ -13,7 +13,7 @@ using namespace trainer;
 namespace {
 
 // What LibTorch 2.x throws where CUDA, cuBLAS and cuDNN have no memory for themselves.
-TEST(Failure, WantOfMemoryHasManyWords)
+TEST(Failure, OutOfMemoryHasManyMessages)
 {
     for (const char* text :
          {"CUDA error: out of memory\nCUDA kernel errors might be asynchronously reported at some other API call",
@@ -60,7 +60,7 @@ TEST(Failure, AnErrorThatNamesAStepKeepsIt)
 }
 
 // A model's failure is wrapped in an error of ours; what LibTorch said in it decides first.
-TEST(Failure, WantOfMemoryInsideAnErrorIsWantOfMemory)
+TEST(Failure, OutOfMemoryInsideAnErrorIsOutOfMemory)
 {
     const profiler::Failure thrown(profiler::makeError<"test.forward", "The model failed: {why}">(
         profiler::Error::Code::Invalid, {}, {}, {{"why", "DefaultCPUAllocator: can't allocate memory"}}));
@@ -68,7 +68,7 @@ TEST(Failure, WantOfMemoryInsideAnErrorIsWantOfMemory)
 }
 
 // A search for the largest batch goes by these ids.
-TEST(Failure, AStepThatDoesNotFitAsAGraphIsAWarningOfWantOfMemory)
+TEST(Failure, AStepThatDoesNotFitAsAGraphIsAnOutOfMemoryWarning)
 {
     const auto full = explainUncompiled(std::runtime_error("CUDA error: out of memory\nand more"));
     EXPECT_EQ(full.severity, config::protocol::Notice::Severity::Warning);

@@ -91,7 +91,7 @@ void expectEqual(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>
 
 class Recomputation : public testing::TestWithParam<bool> {};
 
-TEST_P(Recomputation, GivesTheSameGradientsStatisticsAndRandomNumbersToTheBit)
+TEST_P(Recomputation, IsBitIdenticalInGradientsStatisticsAndRandomNumbers)
 {
     const auto half = GetParam() ? std::optional(at::kBFloat16) : std::nullopt;
     const at::Tensor input = at::rand({4, 3, 8, 8});

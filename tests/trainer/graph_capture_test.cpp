@@ -42,7 +42,7 @@ public:
 
 } // namespace
 
-TEST(GraphCapture, OtherThreadsMayCallCudaMeanwhile)
+TEST(GraphCapture, OtherThreadsMayCallCudaDuringACapture)
 {
     NotedCalls calls;
     captureGraph(calls, calls.work());

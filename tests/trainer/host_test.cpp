@@ -75,7 +75,7 @@ TEST_F(CoreLimits, FirstVersionOfControlGroupsIsRead)
     EXPECT_EQ(cores(), affinity());
 }
 
-TEST_F(CoreLimits, OddFilesDoNotMatter)
+TEST_F(CoreLimits, MalformedFilesAreIgnored)
 {
     write("proc/self/cgroup", "nothing that makes sense");
     write("sys/fs/cgroup/cpu.max", "");

@@ -25,7 +25,7 @@ TEST_P(Work, IsDoneInTheOrderInWhichItWasGiven)
         EXPECT_EQ(done[static_cast<std::size_t>(i)], i);
 }
 
-TEST_P(Work, ThatFailsIsToldAndWhatFollowsIsDone)
+TEST_P(Work, ThatFailsIsReportedAndLaterWorkIsDone)
 {
     bool after = false;
     m_work.give("bad", [] {
@@ -45,7 +45,7 @@ TEST_P(Work, ThatFailsIsToldAndWhatFollowsIsDone)
     EXPECT_FALSE(m_work.takeError());
 }
 
-TEST_P(Work, IsOnAThreadOfItsOwnOnlyWhereThatWasAsked)
+TEST_P(Work, IsOnASeparateThreadOnlyOnRequest)
 {
     std::thread::id where;
     m_work.give("where", [&] { where = std::this_thread::get_id(); });
@@ -55,7 +55,7 @@ TEST_P(Work, IsOnAThreadOfItsOwnOnlyWhereThatWasAsked)
 
 INSTANTIATE_TEST_SUITE_P(Host, Work, testing::Bool(), [](const auto& test) { return test.param ? "Apart" : "AtOnce"; });
 
-TEST(HostWork, FinishesWhatWasGivenBeforeItEnds)
+TEST(HostWork, FinishesPendingWorkBeforeItEnds)
 {
     int done = 0;
     {

@@ -50,7 +50,7 @@ TEST_F(Table, TheTargetColumnIsTheLastUnlessNamed)
                 testing::HasSubstr("first, second, third"));
 }
 
-TEST_F(Table, ANumberIsPredictedWhenAsked)
+TEST_F(Table, ANumberIsPredictedOnRequest)
 {
     const auto run = trainOn({"dataset.target=number", "dataset.target_column=second"});
     EXPECT_EQ(run.ended.status, 0) << run.ended.output;

@@ -56,7 +56,7 @@ TEST(Knobs, OnNanStopsWithTheStepAlsoWhenMetricsComeLater)
     EXPECT_EQ(notices(run).back().id, "training.loss_lost");
 }
 
-TEST(Knobs, OnNanStopsWithTheStepOrGoesOn)
+TEST(Knobs, OnNanStopsWithTheStepOrContinues)
 {
     const TestFolder folder;
     const std::vector<std::string> explode = {"optimizer.learning_rate=100", "optimizer.weight_decay=10",
@@ -158,7 +158,7 @@ const std::vector<std::string> kResumed[] = {
     {"augment.noise=0.1", "parallel.kind=ddp", "parallel.local_ranks=2"},
 };
 
-TEST(Knobs, ResumeGoesOnToTheBit)
+TEST(Knobs, ResumeIsBitIdentical)
 {
     for (const auto& recipe : kResumed) {
         SCOPED_TRACE(recipe[0]);
@@ -198,7 +198,7 @@ std::vector<std::string> linesOf(const fs::path& path)
     return lines;
 }
 
-TEST(Knobs, ResumeAtAnEpochsEndMakesItsValidationAndGoesOnWithTheLog)
+TEST(Knobs, ResumeAtTheEndOfAnEpochValidatesAndContinuesTheLog)
 {
     const TestFolder folder;
     const fs::path log = folder.path() / "log.csv", states = folder.path() / "states";
@@ -251,7 +251,7 @@ TEST(Knobs, ResumeWithAnotherBatchSizeCountsTheNewEpochAlone)
     EXPECT_NEAR(epochs(run)[0].trainLoss, sum / 10, 1e-5);
 }
 
-TEST(Knobs, AFileThatIsNoLogIsNotGoneOnWith)
+TEST(Knobs, AFileThatIsNotALogIsNotContinued)
 {
     const TestFolder folder;
     const fs::path log = folder.path() / "notes.txt", states = folder.path() / "states";
@@ -268,7 +268,7 @@ TEST(Knobs, AFileThatIsNoLogIsNotGoneOnWith)
     EXPECT_EQ(linesOf(log), std::vector<std::string>{"my notes"});
 }
 
-TEST(Knobs, ResumeNamesWhatIsNoCheckpointOfThisTraining)
+TEST(Knobs, ResumeRejectsFilesThatAreNoCheckpointOfThisTraining)
 {
     const TestFolder folder;
     const fs::path states = folder.path() / "states";
@@ -311,7 +311,7 @@ TEST(Knobs, CheckpointPathMustBeGiven)
     EXPECT_EQ(config.problems(false)[0].key, "run.checkpoint_path");
 }
 
-TEST(Knobs, CheckpointThatCannotBeWrittenIsToldAndTheTrainingGoesOn)
+TEST(Knobs, AnUnwritableCheckpointIsReportedAndTheTrainingContinues)
 {
     const TestFolder folder;
     std::ofstream(folder.path() / "file") << "no folder";
@@ -344,7 +344,7 @@ TEST(Knobs, FindMaxTakesTheLargestBatchThatFits)
     EXPECT_THAT(notices(none).back().id, testing::StartsWith("batch_search."));
 }
 
-TEST(RangeTest, TellsWhereTheLossFellFastestAndKeepsItsCurve)
+TEST(RangeTest, ReportsWhereTheLossFellFastestAndKeepsItsCurve)
 {
     const TestFolder folder;
     const auto run = train(folder.path(), {"schedule.kind=range_test", "schedule.range_lowest=0.0001",

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-TEST(LibraryVersions, NumbersBecomeTheVersionsThatPeopleKnow)
+TEST(LibraryVersions, NumbersBecomeReleaseVersions)
 {
     EXPECT_EQ(trainer::cudnnVersionText(91900), "9.19.0");
     EXPECT_EQ(trainer::cudnnVersionText(8907), "8.9.7");
@@ -12,7 +12,7 @@ TEST(LibraryVersions, NumbersBecomeTheVersionsThatPeopleKnow)
     EXPECT_EQ(trainer::cudaVersionText(12080), "12.8");
 }
 
-TEST(LibraryVersions, WhatIsNotLoadedIsLeftOut)
+TEST(LibraryVersions, LibrariesThatAreNotLoadedAreOmitted)
 {
     EXPECT_TRUE(trainer::loadedLibraryVersions().empty());
 }

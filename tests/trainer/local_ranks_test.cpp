@@ -96,14 +96,14 @@ TEST(LocalRanks, ADeathThatTakesLongToTellHoldsUpNeitherTheirWordsNorTheirEnd)
     EXPECT_EQ(heard.deaths, 1);
 }
 
-TEST(LocalRanks, HaveTracesOfTheirOwn)
+TEST(LocalRanks, HaveTheirOwnTraces)
 {
     EXPECT_EQ(LocalRanks::traceOf("/a/run.sstrace", 0), "/a/run.sstrace");
     EXPECT_EQ(LocalRanks::traceOf("/a/run.sstrace", 3), "/a/run.rank3.sstrace");
     EXPECT_EQ(LocalRanks::traceOf("", 1), "");
 }
 
-TEST(OwnAddress, IsTheOneOnTheWayThere)
+TEST(OwnAddress, IsThatOfTheRoute)
 {
     EXPECT_EQ(addressTowards("127.0.0.1").value(), "127.0.0.1");
     EXPECT_TRUE(isLoopback(addressTowards("localhost").value()));
@@ -114,7 +114,7 @@ TEST(OwnAddress, IsTheOneOnTheWayThere)
     EXPECT_EQ(addressTowards(*out).value(), *out) << "its own";
 }
 
-TEST(OwnAddress, OfAHostThatNobodyKnowsIsAnErrorWithItsName)
+TEST(OwnAddress, OfAnUnknownHostIsAnErrorWithItsName)
 {
     const auto found = addressTowards("no-such-host.invalid");
     ASSERT_FALSE(found);

@@ -71,7 +71,7 @@ TEST(OpHook, AnOperatorThatEndsOnAnotherThreadIsOnTheOneWhereItBegan)
 }
 
 // As LibTorch announces its collective calls.
-TEST(OpHook, WhatIsAnnouncedAsAsynchronousHasATrackOfItsOwn)
+TEST(OpHook, AsynchronousRangesHaveTheirOwnTrack)
 {
     const auto trace = hooked([] {
         at::RecordFunction reduce(at::RecordScope::USER_SCOPE);

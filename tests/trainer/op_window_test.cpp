@@ -29,7 +29,7 @@ TEST(OpWindow, RecordsEveryStepWhenTheWindowFillsThePeriod)
     EXPECT_EQ(stepsOf(OpWindow(1, 1), 10), (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
-TEST(OpWindow, ZeroRecordsOnlyWhatIsAskedFor)
+TEST(OpWindow, ZeroRecordsOnlyOnRequest)
 {
     OpWindow window(0, 5);
     EXPECT_THAT(stepsOf(window, 200), IsEmpty());

@@ -262,7 +262,7 @@ TEST(LayerwiseOptimizers, FollowTheirPapers)
     }
 }
 
-TEST(LayerwiseOptimizers, StandWeightsThatAreZero)
+TEST(LayerwiseOptimizers, HandleWeightsThatAreZero)
 {
     for (const char* id : {"lars", "lamb", "nvlamb", "novograd"}) {
         std::vector<at::Tensor> weights = {at::zeros({2, 2}).requires_grad_()};
@@ -287,7 +287,7 @@ TEST(Optimizers, LeaveParametersWithoutAGradientAlone)
     }
 }
 
-TEST(Optimizers, GoOnWhereASavedStateStands)
+TEST(Optimizers, ContinueFromASavedState)
 {
     for (const auto& [stem, kind] : optimizers::all())
         for (const auto implementation : {Implementation::Plain, Implementation::Fused}) {

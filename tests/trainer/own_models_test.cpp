@@ -50,7 +50,7 @@ TEST_F(OwnModel, ATorchScriptFileIsTrained)
     EXPECT_GT(end.validationAccuracy, 0.5) << "four classes: chance is a quarter";
 }
 
-TEST_F(OwnModel, ALossOfItsOwnIsTrainedOn)
+TEST_F(OwnModel, AModelWithItsOwnLossIsTrained)
 {
     const fs::path script = m_folder.path() / "loss.pt";
     writeLossScript(script, 16);
@@ -71,7 +71,7 @@ TEST_F(OwnModel, ItRunsOnlyWhenItsHashIsTrusted)
     }
 }
 
-TEST_F(OwnModel, AFileThatIsNoneIsNamed)
+TEST_F(OwnModel, AFileThatIsNotAModelIsNamed)
 {
     const fs::path script = m_folder.path() / "net.pt";
     std::ofstream(script) << "no model";
@@ -140,7 +140,7 @@ TEST_F(OwnModel, ShapesThatAreGivenAreCheckedBeforeTheFirstStep)
     EXPECT_THAT(failure(trainWith("torchscript", script, {"model.loss=mse"})), HasSubstr("model_file.loss |"));
 }
 
-TEST_F(OwnModel, TooFewScoresAreSaidWithBothShapes)
+TEST_F(OwnModel, TooFewScoresAreReportedWithBothShapes)
 {
     const fs::path script = m_folder.path() / "net.pt";
     writeLinearScript(script, 16, 3);
@@ -167,7 +167,7 @@ TEST_F(OwnModel, APlugInOfAnotherVersionIsRefused)
     EXPECT_THAT(failure(run), AllOf(HasSubstr("plugin.other_version |"), HasSubstr("1.2.3"), HasSubstr(OLD_PLUGIN)));
 }
 
-TEST_F(OwnModel, ALibraryThatIsNoPlugInIsRefused)
+TEST_F(OwnModel, ALibraryThatIsNotAPlugInIsRefused)
 {
     EXPECT_THAT(failure(trainWith("plugin", NO_PLUGIN)), HasSubstr("plugin.no_symbol |"));
     const fs::path text = m_folder.path() / "plugin.so";

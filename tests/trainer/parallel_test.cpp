@@ -302,7 +302,7 @@ fs::path withBrokenImages(const fs::path& folder, int broken)
     return classes;
 }
 
-TEST(DistributedDataParallel, GoesOnWhereABatchOfOneRankIsAllBad)
+TEST(DistributedDataParallel, ContinuesIfOneRankHasOnlyBadSamples)
 {
     const TestFolder folder;
     const fs::path classes = withBrokenImages(folder.path(), 5);
@@ -359,7 +359,7 @@ void asRankFiveOfTwo()
     ::setenv("WORLD_SIZE", "2", 1);
 }
 
-TEST(RanksInTheEnvironment, AreOfNoConcernToATrainingByOneProcess)
+TEST(RanksInTheEnvironment, DoNotAffectATrainingByOneProcess)
 {
     const TestFolder folder;
     TrainerRun run(smallTraining(folder.path(), {"run.steps=1"}), asRankFiveOfTwo);
@@ -368,7 +368,7 @@ TEST(RanksInTheEnvironment, AreOfNoConcernToATrainingByOneProcess)
     EXPECT_EQ(run.all<protocol::Done>().size(), 1u);
 }
 
-TEST(RanksInTheEnvironment, ThatMakeNoSenseAreBadInputToRanks)
+TEST(RanksInTheEnvironment, ThatAreInconsistentAreBadInputToRanks)
 {
     const TestFolder folder;
     TrainerRun run(smallTraining(folder.path(), {"run.steps=1", "parallel.kind=ddp"}), asRankFiveOfTwo);

@@ -92,7 +92,7 @@ TEST(TerminalProgress, SaysWhatHappened)
     EXPECT_THAT(text, testing::HasSubstr("stopped after 100 steps"));
 }
 
-TEST(TerminalProgress, StepsAreToldAtMostOnceASecond)
+TEST(TerminalProgress, StepsAreReportedAtMostOncePerSecond)
 {
     const auto progress = trainer::progressToTerminal();
     testing::internal::CaptureStderr();

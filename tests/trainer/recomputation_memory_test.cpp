@@ -96,7 +96,7 @@ void expectSame(const Step& a, const Step& b)
 
 class RecomputationMemory : public testing::TestWithParam<Model> {};
 
-TEST_P(RecomputationMemory, IsLessTheMoreIsRecomputedAndTheStepTheSameToTheBit)
+TEST_P(RecomputationMemory, ShrinksWithRecomputationAndTheStepIsBitIdentical)
 {
     const Step kept = fourthStep(GetParam(), Choice::Off);
     const Step cheap = fourthStep(GetParam(), Choice::Cheap);

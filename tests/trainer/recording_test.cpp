@@ -65,7 +65,7 @@ TEST(Recording, SaysWhatWasRunAndWhere)
     EXPECT_FALSE(trace.metadata("host.cpu").empty());
 }
 
-TEST(Recording, OperatorsAreInTheirWindowsOnly)
+TEST(Recording, OperatorsAreOnlyInTheirWindows)
 {
     const TestFolder folder;
     const TraceView trace(train(folder.path(), {"run.steps=25", "capture.ops_every=10", "capture.ops_window=2"}).trace);

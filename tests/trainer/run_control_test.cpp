@@ -110,7 +110,7 @@ TEST(Run, TerminationSignalsStopItLikeTheCommand)
     }
 }
 
-TEST(Run, StopsWhileItStillPrepares)
+TEST(Run, StopsDuringPreparation)
 {
     const TestFolder folder;
     TrainerRun run(smallTraining(folder.path(), {"dataset.samples=100000", "dataset.source_size=256"}));
@@ -141,7 +141,7 @@ TEST(Run, PausesAndResumes)
     EXPECT_EQ(run.end().status, 0);
 }
 
-TEST(Run, EndOfInputIsNoStop)
+TEST(Run, EndOfInputDoesNotStopIt)
 {
     const TestFolder folder;
     TrainerRun run(smallTraining(folder.path()));
@@ -152,7 +152,7 @@ TEST(Run, EndOfInputIsNoStop)
     EXPECT_EQ(run.end().status, 0);
 }
 
-TEST(Run, CommandsThatMakeNoSenseAreToldAndPassedOver)
+TEST(Run, InvalidCommandsAreReportedAndSkipped)
 {
     const TestFolder folder;
     TrainerRun run(endless(folder));
@@ -165,7 +165,7 @@ TEST(Run, CommandsThatMakeNoSenseAreToldAndPassedOver)
     EXPECT_EQ(run.end().status, 0);
 }
 
-TEST(Turns, TimeWhatIsAskedAndNothingElse)
+TEST(Turns, TimeOnlyWhatIsRequested)
 {
     const TestFolder folder;
     TrainerRun run(turns(folder, {"loader.workers=1"}));
@@ -216,7 +216,7 @@ TEST(Turns, ContinueWhereTheLastOneEnded)
     run.end();
 }
 
-TEST(Turns, LossesAreThereAlsoWhenStepsDoNotReadThemBack)
+TEST(Turns, HaveLossesEvenIfStepsDoNotReadThemBack)
 {
     const TestFolder folder;
     EXPECT_EQ(losses(folder.path(), {"sync.every_n_steps=0"}), losses(folder.path(), {"sync.every_n_steps=1"}));

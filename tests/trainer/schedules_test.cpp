@@ -131,7 +131,7 @@ TEST(Schedules, RangeTestRisesByAConstantFactor)
         EXPECT_NEAR(kind.rate(step, options) / kind.rate(step - 1, options), std::pow(1e6, 1.0 / 19), 1e-9);
 }
 
-TEST(Schedules, NeverLeaveTheirRangeHoweverOddTheNumbers)
+TEST(Schedules, StayInTheirRangeWithAnySettings)
 {
     for (const auto& [stem, kind] : schedules::all())
         for (const std::int64_t total : {1, 2, 3, 7})

@@ -15,12 +15,12 @@ void expectConcerns(const Advice& advice, double share)
     EXPECT_NEAR(advice.timeShare, share, 1e-6);
 }
 
-TEST(Concerns, OfReadingBackTheIdlenessAfterIt)
+TEST(TimeShare, OfReadbacksIsTheIdleTimeAfterThem)
 {
     expectConcerns(Judged("sync_every_n_steps", gpuRun(30, 20)).advice(), 0.3);
 }
 
-TEST(Concerns, OfALargerBatchWhatGoesOverTheWeights)
+TEST(TimeShare, OfALargerBatchIsTheWorkOnWeights)
 {
     const std::string run =
         "main\nrepeat 5 every 100\nstep 0 0 100\nphase \"zero grad\" 0 5\nphase optimizer 80 15\nend\n"
@@ -28,7 +28,7 @@ TEST(Concerns, OfALargerBatchWhatGoesOverTheWeights)
     expectConcerns(Judged("batch_find_max", run, {"batch.memory_limit=100"}).advice(), 0.2);
 }
 
-TEST(Concerns, OfABiasItsPartOfTheConvolutions)
+TEST(TimeShare, OfABiasIsItsPartOfTheConvolutions)
 {
     const std::string run = "main\nrepeat 5 every 1000\nstep 0 0 1000\n"
                             "op aten::conv2d 0 200 shapes=\"[[32, 3, 8, 8], [64, 3, 7, 7], [64]]\"\n"
@@ -38,7 +38,7 @@ TEST(Concerns, OfABiasItsPartOfTheConvolutions)
     expectConcerns(judge("model_conv_bias", run), 0.25); // half of them, which are half of the operators
 }
 
-TEST(Concerns, OfDataParallelItsCopies)
+TEST(TimeShare, OfDataParallelIsItsCopies)
 {
     expectConcerns(judge("parallel_kind",
                          "main\nrepeat 5 every 100\nstep 0 0 100\nannotation DataParallel.forward 0 50\n"
@@ -49,7 +49,7 @@ TEST(Concerns, OfDataParallelItsCopies)
                    0.1);
 }
 
-TEST(Concerns, OfAHotDeviceNothingSinceWhatItLostIsNotKnown)
+TEST(TimeShare, OfAHotDeviceIsZeroBecauseTheLossIsUnknown)
 {
     expectConcerns(judge("thermal_throttling", "device 0 gpu\nmain\nstep 0 0 1000\nstream 0 7\nkernel a 0 500\n"
                                                "counter \"GPU 0 throttle reasons\"\nsample 0 0\nsample 600 32\n"),
