@@ -95,14 +95,8 @@ void setTextColor(QWidget* widget, const QColor& color)
 
 QColor blend(const QColor& under, const QColor& over, double share)
 {
-    const auto mix = [&](int a, int b) { return static_cast<int>(a + (b - a) * share); };
-    return {mix(under.red(), over.red()), mix(under.green(), over.green()), mix(under.blue(), over.blue())};
-}
-
-QColor mixed(const QColor& from, const QColor& to, double share)
-{
     const auto mix = [share](int a, int b) { return static_cast<int>(a + (b - a) * share + 0.5); };
-    return {mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue())};
+    return {mix(under.red(), over.red()), mix(under.green(), over.green()), mix(under.blue(), over.blue())};
 }
 
 TimelineTheme TimelineTheme::from(const QPalette& palette)
@@ -111,12 +105,12 @@ TimelineTheme TimelineTheme::from(const QPalette& palette)
     theme.background = palette.color(QPalette::Base);
     theme.text = palette.color(QPalette::Text);
     theme.dark = theme.background.lightnessF() < 0.5;
-    theme.band = mixed(theme.background, theme.text, 0.025);
-    theme.header = mixed(theme.background, theme.text, theme.dark ? 0.05 : 0.04);
-    theme.grid = mixed(theme.background, theme.text, theme.dark ? 0.11 : 0.09);
-    theme.border = mixed(theme.background, theme.text, 0.20);
+    theme.band = blend(theme.background, theme.text, 0.025);
+    theme.header = blend(theme.background, theme.text, theme.dark ? 0.05 : 0.04);
+    theme.grid = blend(theme.background, theme.text, theme.dark ? 0.11 : 0.09);
+    theme.border = blend(theme.background, theme.text, 0.20);
     for (double share = 0.55; share <= 1; share += 0.05) {
-        theme.dimText = mixed(theme.background, theme.text, share);
+        theme.dimText = blend(theme.background, theme.text, share);
         if (contrastRatio(theme.dimText, theme.header) >= 4.6)
             break;
     }

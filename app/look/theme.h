@@ -30,10 +30,9 @@ struct Shades {
 /// Sets the text colour of a widget. All other colours follow the theme, also after a theme change.
 void setTextColor(QWidget* widget, const QColor& color);
 
-/// `over` blended onto `under` with the given opacity.
+/// `over` blended onto `under`.
+/// @param share  opacity of `over`, in [0, 1]
 [[nodiscard]] QColor blend(const QColor& under, const QColor& over, double share);
-/// Interpolates between two colours by `share`, rounded to the nearest.
-[[nodiscard]] QColor mixed(const QColor& from, const QColor& to, double share);
 
 /// Colours of elements other than slices and text, derived from the palette, so that light and dark mode follow the
 /// system.
@@ -70,10 +69,8 @@ public:
 signals:
     void changed();
 
-private slots:
-    void desktopChanged(const QString& group, const QString& key, const QDBusVariant& value);
-
 private:
+    Q_SLOT void desktopChanged(const QString& group, const QString& key, const QDBusVariant& value);
     void take(const QVariant& colorScheme);
     void apply();
 

@@ -72,7 +72,7 @@ using Type = Parameter::Type;
 
 constexpr const char* kTrace =
     "Path of a trace: Stepscope (.sstrace), PyTorch profiler JSON (.json, .json.gz), Nsight Systems (.sqlite)";
-constexpr const char* kCommand = "The program and its arguments, one word per element: [\"python\", \"train.py\"]";
+constexpr const char* kCommand = R"(The program and its arguments, one word per element: ["python", "train.py"])";
 constexpr const char* kFolder = "Working directory of the program (default: that of the server)";
 // Rows of a query: with more, an assistant should aggregate in SQL.
 constexpr double kMostRows = 1000;

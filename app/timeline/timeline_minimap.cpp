@@ -246,7 +246,7 @@ void TimelineMinimap::drawHost(int top, int bottom)
     for (std::size_t x = 0; x < buckets.size(); ++x)
         if (buckets[x].count > 0)
             painter.fillRect(QRect(static_cast<int>(x), top, 1, bottom - top),
-                             mixed(m_theme.background, QColor(mixedPixel(buckets[x].color)),
+                             blend(m_theme.background, QColor(mixedPixel(buckets[x].color)),
                                    shownShare(static_cast<double>(buckets[x].busy))));
 }
 

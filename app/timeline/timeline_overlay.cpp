@@ -171,7 +171,7 @@ void paintTooMany(QPainter& painter, TimelineScene& scene)
 void paintFlows(QPainter& painter, TimelineScene& scene, const FlowsInView& inView)
 {
     painter.setRenderHint(QPainter::Antialiasing, true);
-    const QColor faint = mixed(scene.theme.background, scene.theme.accent, 0.7);
+    const QColor faint = blend(scene.theme.background, scene.theme.accent, 0.7);
     for (const FlowArrow& arrow : inView.arrows)
         if (const auto ends = endsOf(scene, arrow))
             paintFaintArrow(painter, *ends, faint);
@@ -342,7 +342,7 @@ void paintHoverCard(QPainter& painter, TimelineScene& scene)
     const QRectF card(at, size);
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setPen(QPen(theme.border, 1));
-    painter.setBrush(mixed(theme.background, theme.text, theme.dark ? 0.1 : 0.01));
+    painter.setBrush(blend(theme.background, theme.text, theme.dark ? 0.1 : 0.01));
     drawInStrips(painter, card, [&] { painter.drawRoundedRect(card.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4); });
     const ClassStyle& style = scene.colors(scene.hovered->kind, scene.hovered->name, theme.dark);
     painter.fillRect(QRectF(card.left() + 1, card.top() + 4, 3, card.height() - 8), style.fill);

@@ -129,7 +129,7 @@ void drawCounter(QPainter& painter, const CounterSeries& series, const TimeAxis&
     if (series.samples().empty())
         return;
     const int floor = bottom - kMargin;
-    const auto columns = columnsOf(series, axis, 1, static_cast<int>(axis.width()), top + kMargin, floor - 1);
+    const auto columns = columnsOf(series, axis, 1.0, static_cast<int>(axis.width()), top + kMargin, floor - 1);
     QColor area = color;
     area.setAlpha(kAreaShare);
     // Consecutive columns with the same extent are one rectangle.
@@ -228,7 +228,7 @@ void paintSteps(QPainter& painter, TimelineScene& scene)
     const auto steps = stepsIn(*scene.steps, scene.axis.visible());
     if (steps.empty())
         return;
-    const QColor fill = classStyle(SliceClass::Step, theme.dark).fill, second = mixed(fill, theme.header, 0.45);
+    const QColor fill = classStyle(SliceClass::Step, theme.dark).fill, second = blend(fill, theme.header, 0.45);
     const double spacing = (std::min(strip.right(), scene.xOf(steps.back().range.end)) -
                             std::max(strip.left(), scene.xOf(steps.front().range.begin))) /
                            static_cast<double>(steps.size());
@@ -254,7 +254,7 @@ void paintSteps(QPainter& painter, TimelineScene& scene)
                               stepTitle(step) + QStringLiteral(" · ") + formatDuration(step.range.duration()),
                               theme.text);
         } else if (step.index % every == 0) {
-            numbers.push_back({rect.left() + 4, formatCount(step.index)});
+            numbers.emplace_back(rect.left() + 4, formatCount(step.index));
         }
     }
     for (const auto& [x, number] : numbers)
@@ -351,8 +351,10 @@ double paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, 
         scene.labels.draw(painter, right - width, y, width + 1, label, scene.theme.dimText);
         return width;
     };
-    if (series.extent().least == series.extent().most)
-        return drawRight(series.extent().most, top + (row.height - scene.labels.height()) / 2);
+    if (series.extent().least == series.extent().most) {
+        const int middle = top + (row.height - scene.labels.height()) / 2;
+        return drawRight(series.extent().most, middle);
+    }
     return std::max(drawRight(series.extent().most, top + 2),
                     drawRight(series.extent().least, top + row.height - 2 - scene.labels.height()));
 }
@@ -400,8 +402,8 @@ void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
     const int top = scene.topOf(row);
     const QRect rect(0, top, scene.headerWidth, row.height);
     const bool group = row.kind == TrackRow::Kind::Group || row.kind == TrackRow::Kind::Hidden;
-    painter.fillRect(rect, index == scene.draggedRow ? mixed(theme.header, theme.accent, 0.25)
-                           : group                   ? mixed(theme.header, theme.text, 0.05)
+    painter.fillRect(rect, index == scene.draggedRow ? blend(theme.header, theme.accent, 0.25)
+                           : group                   ? blend(theme.header, theme.text, 0.05)
                                                      : theme.header);
     const bool current = scene.focused && index == scene.currentRow;
     if (current)
@@ -549,6 +551,7 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
         builder.setMemory(&m_memory);
     }
     std::vector<int> grid;
+    grid.reserve(ticks.size());
     for (const AxisTick& tick : ticks)
         grid.push_back(static_cast<int>(std::lround(scene.axis.xOf(tick.time) * scene.ratio)));
     m_filled = 0;
@@ -700,7 +703,7 @@ void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool 
         const double rest = room - used - kLabelGap;
         if (used > 0 && rest > scene.labels.width(duration, style.text))
             scene.labels.draw(painter, at.x() + used + kLabelGap, at.y(), rest, duration,
-                              mixed(style.text, style.fill, 0.25));
+                              blend(style.text, style.fill, 0.25));
     }
 }
 

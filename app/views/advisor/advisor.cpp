@@ -134,6 +134,7 @@ void CollapsibleList::fold(bool folded)
 void CollapsibleList::show(const QString& title, const std::vector<advisor::RuleAdvice>& rules)
 {
     std::vector<Entry> entries;
+    entries.reserve(rules.size());
     for (const advisor::RuleAdvice& rule : rules)
         entries.push_back({QString::fromStdString(rule.advice.title), QString::fromStdString(reasonText(rule.advice))});
     show(title, entries);

@@ -149,7 +149,7 @@ QColor changeColor(double change, bool dark)
     const QColor middle = dark ? QColor(0x4A, 0x4D, 0x52) : QColor(0xE4, 0xE4, 0xE2);
     const QColor end = change < 0 ? (dark ? QColor(0x56, 0xB4, 0xE9) : QColor(0x00, 0x72, 0xB2))
                                   : (dark ? QColor(0xF0, 0x8A, 0x3C) : QColor(0xD5, 0x5E, 0x00));
-    return mixed(middle, end, std::clamp(std::abs(change) * 1.6, 0.0, 1.0)); // half as long again is almost at the end
+    return blend(middle, end, std::clamp(std::abs(change) * 1.6, 0.0, 1.0)); // half as long again is almost at the end
 }
 
 QString asText(const CallFrames& frames)

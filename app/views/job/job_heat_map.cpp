@@ -52,7 +52,7 @@ QColor heatColor(double share)
 {
     const double place = std::clamp(share, 0.0, 1.0) * (kColors.size() - 1);
     const auto below = std::min(static_cast<std::size_t>(place), kColors.size() - 2);
-    return mixed(QColor(kColors[below]), QColor(kColors[below + 1]), place - static_cast<double>(below));
+    return blend(QColor(kColors[below]), QColor(kColors[below + 1]), place - static_cast<double>(below));
 }
 
 /// The first pixel of one of `count` cells that share `pixels`: a pixel belongs to the cell pixel × count / pixels.

@@ -447,7 +447,7 @@ void QueryPanel::run()
         [this, sql](const profiler::Error& error) { fail(error, sql); });
 }
 
-void QueryPanel::take(std::shared_ptr<const ResultTable> table, std::shared_ptr<const profiler::Trace> trace)
+void QueryPanel::take(const std::shared_ptr<const ResultTable>& table, std::shared_ptr<const profiler::Trace> trace)
 {
     setRunning(false);
     m_resultTrace = std::move(trace);

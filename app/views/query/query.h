@@ -80,7 +80,8 @@ private:
     void load(const QString& sql);
     void remember(const QString& sql);
     void replaceTrace();
-    void take(std::shared_ptr<const profiler::query::ResultTable> table, std::shared_ptr<const profiler::Trace> trace);
+    void take(const std::shared_ptr<const profiler::query::ResultTable>& table,
+              std::shared_ptr<const profiler::Trace> trace);
     void fail(const profiler::Error& error, const QString& sql);
     void setRunning(bool on);
     void showEmpty();

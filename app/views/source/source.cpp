@@ -266,7 +266,7 @@ QVariant SourceModel::data(const QModelIndex& index, int role) const
     case Qt::AccessibleTextRole:
         return isFinding ? row.titles : text(row, index.column());
     case Qt::TextAlignmentRole:
-        return QVariant((index.column() == Code ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        return QVariant::fromValue((index.column() == Code ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     case PartsRole:
         return QVariant::fromValue(static_cast<const void*>(&row.parts));
     case HeatRole:
@@ -295,7 +295,7 @@ QVariant SourceModel::headerData(int section, Qt::Orientation orientation, int r
     if (role == Qt::ToolTipRole)
         return tips[section];
     if (role == Qt::TextAlignmentRole)
-        return QVariant((section == Code ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        return QVariant::fromValue((section == Code ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     return {};
 }
 

@@ -55,7 +55,7 @@ class PlaceList : public QWidget {
 public:
     PlaceList(const QString& objectName, const QString& title, QWidget* parent);
 
-    void setPlaces(std::vector<Place> places);
+    void setPlaces(const std::vector<Place>& places);
 
 private:
     QVBoxLayout* m_rows;
@@ -211,7 +211,7 @@ PlaceList::PlaceList(const QString& objectName, const QString& title, QWidget* p
     hide();
 }
 
-void PlaceList::setPlaces(std::vector<Place> places)
+void PlaceList::setPlaces(const std::vector<Place>& places)
 {
     while (QLayoutItem* item = m_rows->takeAt(0)) {
         // Deferred: the list may change while one of its buttons handles a click.

@@ -177,6 +177,7 @@ void readWaits(const Trace& trace, const std::vector<Step>& steps, const StepSta
     input.stallShareOfSteps = static_cast<double>(stalled) / count;
 
     std::vector<TimeRange> ranges;
+    ranges.reserve(waits.size());
     for (const Slice& wait : waits)
         ranges.push_back(wait.range());
     const Intervals waiting = unite(std::move(ranges));

@@ -221,7 +221,7 @@ consteval std::string_view columnOf(const Table& fields, std::string_view name)
 
 inline constexpr std::array kTrackFields{
     field<&Track::kind>({"kind", "thread, main thread, loader worker, stream, counter, NVTX domain, annotation"}),
-    field<&Track::name>({"name", "\"main thread\", \"stream 7\"", 1, "track"}),
+    field<&Track::name>({"name", R"("main thread", "stream 7")", 1, "track"}),
     field<&Track::unit>({"unit", "of a counter's values"}),
     field<&Track::processName>({"process_name", "empty if unknown", 1, "process"}),
     field<&Track::pid>({"pid", "process id, 0 if unknown", 1, "pid"}),

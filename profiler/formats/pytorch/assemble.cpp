@@ -139,7 +139,8 @@ void Assembly::checkLaunches()
             interfaces[i] = {};
         }
     radixSort(m_work);
-    for (auto& [process, calls] : processes) {
+    for (auto& process : processes) {
+        std::vector<SortKey>& calls = process.second;
         radixSort(calls);
         for (std::size_t i = 0; i < calls.size(); ++i)
             if ((i > 0 && calls[i - 1].key == calls[i].key) ||
@@ -240,7 +241,7 @@ NameTable readNames(const ScanResult& whole, Losses& losses)
 
 std::string deviceRowName(const RowKey& key)
 {
-    const std::string stream = "stream " + std::to_string(key.stream);
+    std::string stream = "stream " + std::to_string(key.stream);
     switch (key.kind) {
     case RowKind::Annotation:
         return stream + " annotations";

@@ -31,7 +31,10 @@ using TopLevelValues = std::map<std::string, std::string>;
 class Assembly {
 public:
     /// @param gathered  keys of ranges that are joined after all ends were read; may be null
-    Assembly(SharedBuild& shared, std::shared_ptr<const RangeKeys> gathered) : m_shared(shared), m_ranges(gathered) {}
+    Assembly(SharedBuild& shared, std::shared_ptr<const RangeKeys> gathered)
+        : m_shared(shared), m_ranges(std::move(gathered))
+    {
+    }
 
     /// Adds the next part of the file.
     void add(ScanResult&& part);

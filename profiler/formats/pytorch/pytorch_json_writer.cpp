@@ -342,7 +342,7 @@ private:
                 appendJsonString(m_out, device.uuid);
             }
             if (device.computeMajor != 0)
-                fmt::format_to(out, ",\"computeMajor\":{},\"computeMinor\":{}", device.computeMajor,
+                fmt::format_to(out, R"(,"computeMajor":{},"computeMinor":{})", device.computeMajor,
                                device.computeMinor);
             if (device.memoryBytes != 0)
                 fmt::format_to(out, ",\"totalGlobalMem\":{}", device.memoryBytes);
@@ -564,7 +564,7 @@ private:
     void writeName(const char* what, Address address, std::string_view name, std::string_view row = {})
     {
         beginEvent("M", address);
-        print(",\"name\":\"{}\",\"args\":{{\"name\":", what);
+        print(R"(,"name":"{}","args":{{"name":)", what);
         appendJsonString(m_out, name);
         if (!row.empty())
             writeText(json::kRowKey, row);
@@ -577,7 +577,7 @@ private:
         if (sortIndex == 0)
             return;
         beginEvent("M", address);
-        print(",\"name\":\"{}\",\"args\":{{\"sort_index\":{}}}}}", what, sortIndex);
+        print(R"(,"name":"{}","args":{{"sort_index":{}}}}})", what, sortIndex);
     }
 
     void writeNames()
@@ -715,7 +715,7 @@ private:
             writeText("cat", arrowCategory(end.kind));
             writeText("name", arrowCategory(end.kind));
             writeTime("ts", toNs(slice.begin) - m_base);
-            m_out += end.begins ? "}" : ",\"bp\":\"e\"}";
+            m_out += end.begins ? "}" : R"(,"bp":"e"})";
         }
         m_file.grown();
     }
