@@ -217,7 +217,7 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const RuleConte
     if (stop.stop_requested())
         return {};
     rankByImpact(advice, c); // the finding with the largest estimated value of its own claims first
-    shareOutTime(advice, rules, c);
+    attributeTime(advice, rules, c);
     rankByImpact(advice, c); // time that others claim does not count twice
     return advice;
 }

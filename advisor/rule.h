@@ -97,7 +97,7 @@ struct RuleContext {
     const config::TrainingConfig* config = nullptr; ///< the configuration of the run; null for an imported trace
     const profiler::Trace* job = nullptr; ///< the trace with all ranks if `trace` is one of them; null: `trace`
                                           ///< contains everything
-    /// All ranks if they are in files of their own and `trace` is one of them; null: no such job.
+    /// All ranks if they are in separate files and `trace` is one of them; null: no such job.
     const profiler::analysis::JobFacts* ranks = nullptr;
 
     // What several rules need is computed when the first of them asks for it. Rules run on several threads.
@@ -136,7 +136,7 @@ struct Rule {
     std::string_view title; ///< title of the finding
     Advice (*check)(const RuleContext&);
     Needs needs = Needs::Steps;
-    /// The parts of the time that its finding may claim, see shareOutTime(). None: it saves no step time.
+    /// The parts of the time that its finding may claim, see attributeTime(). None: it saves no step time.
     TimePart claims = TimePart::None;
     /// It summarizes more specific findings and claims only the time that they leave.
     bool general = false;

@@ -365,7 +365,7 @@ Result<Paths> applyPatch(const ProgramPatch& patch, const fs::path& originals)
     return writeAll(writings, originals);
 }
 
-Result<Paths> takeBack(const profiler::Trace& trace, const std::string& key, PatcherOptions options)
+Result<Paths> revertChange(const profiler::Trace& trace, const std::string& key, PatcherOptions options)
 {
     if (options.originals.empty()) {
         const auto originals = defaultOriginals();

@@ -20,7 +20,7 @@ namespace {
 // deviation is stable, and small enough that the loss hardly falls over these samples.
 constexpr std::size_t kBefore = 10;
 // Minimum distance from the median in median absolute deviations, and as a share of the median. Chosen: ten deviations
-// are 6.7 standard deviations of normal noise, which hardly ever happens by chance; a loss that is half as large again
+// are 6.7 standard deviations of normal noise, which hardly ever happens by chance; a loss that is 1.5 times as large
 // is a spike that a user notices.
 constexpr double kDeviations = 10, kAbove = 0.5;
 // The effect of a batch of hard samples ends with the next batch; after weights have been thrown off, the loss stays

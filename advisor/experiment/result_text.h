@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-/// What the result of an experiment says: the reason for its verdict, whether the prediction held, and values for
+/// The texts of the result of an experiment: the reason for its verdict, whether the prediction held, and values for
 /// tables, with a dash for unknown ones.
 namespace advisor {
 

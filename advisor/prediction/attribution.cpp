@@ -71,7 +71,7 @@ struct Ledger {
         }
         return claims;
     }
-    /// The finding that holds most of these parts.
+    /// The finding that has claimed most of these parts.
     [[nodiscard]] std::string holderOf(TimePart parts) const
     {
         std::size_t most = kTimeParts;
@@ -194,7 +194,7 @@ double claimableUs(const Rule& rule, const RuleContext& c)
     return timeParts(c).of(claimedParts(rule, c.facts.device.hasWork()));
 }
 
-void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const RuleContext& c)
+void attributeTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const RuleContext& c)
 {
     const TimeParts all = timeParts(c);
     const bool onDevice = c.facts.device.hasWork();

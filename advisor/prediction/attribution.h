@@ -23,6 +23,6 @@ double claimableUs(const Rule& rule, const RuleContext& c);
 /// never exceed the part from which they come.
 /// @param advice findings and other verdicts, best first
 /// @param rules the rules with the same ids
-void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const RuleContext& c);
+void attributeTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const RuleContext& c);
 
 } // namespace advisor

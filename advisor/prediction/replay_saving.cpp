@@ -213,7 +213,7 @@ Advice offTheCriticalPath(const KernelBound& bound)
             {{"share", bound.share, shareText(bound.share)}, {"busy", bound.busyShare, shareText(bound.busyShare)}}));
 }
 
-void promise(Advice& advice, const RuleContext& c, const KernelBound& bound)
+void setBound(Advice& advice, const RuleContext& c, const KernelBound& bound)
 {
     constexpr double kLeastUs = 0.01; // smaller savings are printed as zero
     advice.timeShare = bound.share;

@@ -84,6 +84,6 @@ bool isFullPrecisionProduct(std::string_view kernel);
 /// The "silent" verdict if the kernels delay too little of the step.
 Advice offTheCriticalPath(const KernelBound& bound);
 /// Sets the saving of a finding about kernels: the bound, or without steps the reason why there is none.
-void promise(Advice& advice, const RuleContext& c, const KernelBound& bound);
+void setBound(Advice& advice, const RuleContext& c, const KernelBound& bound);
 
 } // namespace advisor

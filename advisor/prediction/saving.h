@@ -32,7 +32,7 @@ std::string savingAmount(const Saving& saving);
 std::string_view savingUnitText(SavingUnit unit);
 
 /// Checks every rule's prediction before it is shown. An estimate whose interval extends further than half its midpoint
-/// to either side is too uncertain. The end of that interval is no bound, because the mean may be outside it: the
+/// to either side is too uncertain. The end of that interval is not a bound, because the mean may be outside it: the
 /// finding's own part of the time becomes the upper bound if it is known and small enough; otherwise, the prediction is
 /// withheld. A finding whose saving would be printed as zero becomes silent.
 /// @param mostUs step time in µs of the finding's parts, see claimableUs(); 0: unknown

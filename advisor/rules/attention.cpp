@@ -212,7 +212,7 @@ Advice finding(const RuleContext& c, const Attention& found, double share)
         const KernelBound bound = boundByKernels(c, found.slices);
         if (!bound.matters())
             return offTheCriticalPath(bound);
-        promise(advice, c, bound);
+        setBound(advice, c, bound);
     } else {
         advice.timeShare = shareOfTime(c, share);
         advice.whyNoPrediction =

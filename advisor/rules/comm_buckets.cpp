@@ -106,7 +106,7 @@ Advice withoutSteps(const RuleContext& c, const CommunicationUse& use)
     return cannotTell(noStepMarks("the number of all-reduces per step is unknown"), Need::Steps);
 }
 
-/// The answer for a job whose ranks have traces of their own, on GPUs or on the CPU.
+/// The answer for a job whose ranks have separate traces, on GPUs or on the CPU.
 Advice onJob(const RuleContext& c)
 {
     const JobAnalysis& job = c.ranks->analysis;

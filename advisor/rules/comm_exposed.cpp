@@ -15,7 +15,7 @@ using namespace profiler::analysis;
 // Minimum share of the step. Source: PyTorch's TensorBoard plug-in gives advice from 10 % on.
 constexpr double kMinimumShare = 0.1;
 
-/// The answer for a job whose ranks have traces of their own: the mean over ranks, because a rank that is late itself
+/// The answer for a job whose ranks have separate traces: the mean over ranks, because a rank that is late itself
 /// hardly waits.
 Advice onJob(const RuleContext& c)
 {

@@ -85,7 +85,7 @@ double meanWaitUs(const JobAnalysis& job)
     return us;
 }
 
-/// The answer for a job whose ranks have traces of their own.
+/// The answer for a job whose ranks have separate traces.
 Advice onJob(const RuleContext& c)
 {
     const JobAnalysis& job = c.ranks->analysis;

@@ -134,7 +134,7 @@ Advice check(const RuleContext& c)
             : message<"cudnn.benchmark.heuristics",
                       "Convolutions take {share} of kernel time and run algorithms that cuDNN chose by heuristics.">(
                   {{"share", share, shareText(share)}}));
-    promise(advice, c, bound);
+    setBound(advice, c, bound);
     advice.caveats = {
         message<"cudnn.benchmark.new_shapes", "Every new shape is tuned again.">(),
         message<"cudnn.benchmark.memory",

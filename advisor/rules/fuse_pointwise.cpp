@@ -124,7 +124,7 @@ Advice check(const RuleContext& c)
             {{"share", share, shareText(share)},
              {"kernels", runs.kernels, countText(static_cast<double>(runs.kernels))},
              {"runs", runs.count, countText(static_cast<double>(runs.count))}}));
-    promise(advice, c, bound);
+    setBound(advice, c, bound);
     advice.caveats = {message<"fuse.pointwise.longest",
                               "The trace does not record which neighbors work on the same elements. If each run took "
                               "as long as its longest kernel, {time} of {all} kernel time would be saved.">(

@@ -254,7 +254,7 @@ Advice finding(const RuleContext& c, const Found& found, double share)
             : message<"gemm.dimensions.padded", "Matmuls whose sizes are not multiples of {unit} take {share} of "
                                                 "kernel time; tensor cores work on padding: {sizes}.">(
                   {shareOfKernels, unit, list, idleShare}));
-    promise(advice, c, bound);
+    setBound(advice, c, bound);
     advice.whyNoToggle = message<"gemm.dimensions.no_setting",
                                  "No setting: the sizes come from the model, the vocabulary and the batch.">();
     advice.caveats = {message<"gemm.dimensions.extra_classes",

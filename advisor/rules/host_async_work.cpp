@@ -88,7 +88,7 @@ double betweenStepsUs(const RuleContext& c, const std::vector<Slice>& work)
 /// Upper bound: the step saves all time spent writing files and, with a configuration, the time spent reading metrics,
 /// which also moves to the other thread. Lower bound: only work that certainly runs in parallel; nothing if the step
 /// needs all cores, and nothing for a checkpoint, because its weights are copied first. The duration of the work in the
-/// other thread is no limit, because that thread writes files faster than a step that waits for them.
+/// other thread is not a limit, because that thread writes files faster than a step that waits for them.
 std::optional<Saving> saving(const RuleContext& c, const std::vector<Slice>& files, bool checkpoints)
 {
     const int cores = c.facts.input.cores;

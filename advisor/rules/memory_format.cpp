@@ -83,7 +83,7 @@ Advice finding(const RuleContext& c, const WorkShare& convolutions, const WorkSh
             c, [](std::string_view kernel) { return isConvolution(kernel) || isLayoutChange(kernel) ? 0.0 : 1.0; });
         if (!bound.matters())
             return offTheCriticalPath(bound);
-        promise(advice, c, bound);
+        setBound(advice, c, bound);
     } else {
         advice.timeShare = shareOfTime(c, convolutions.share);
         advice.whyNoPrediction =

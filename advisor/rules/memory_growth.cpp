@@ -18,7 +18,7 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Maximum width of the slope's range, relative to the slope: a wider range is no steady growth. Same limit as for a
+// Maximum width of the slope's range, relative to the slope: a wider range is not steady growth. Same limit as for a
 // prediction (prediction.cpp).
 constexpr double kSteady = 0.5;
 // The slopes of all pairs are computed, so longer runs are thinned to every second, third … step.

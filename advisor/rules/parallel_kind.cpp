@@ -63,7 +63,7 @@ double shareOfSteps(const RuleContext& c, Nanoseconds time)
     return all.count() > 0 ? std::min(1.0, toUs(time) / toUs(all)) : 0;
 }
 
-/// What DDP asks of the program.
+/// What DDP requires of the program.
 std::vector<Message> caveats()
 {
     return {message<"parallel.kind.processes",
@@ -99,10 +99,10 @@ Advice onJob(const RuleContext& c)
         if (use.role != GroupRole::Unknown)
             roles += (roles.empty() ? "" : ", ") + std::string(groupRoleName(use.role));
     if (roles.empty())
-        return silent(message<"parallel.kind.ranks", "Each of the {ranks} ranks is a process of its own.">(
+        return silent(message<"parallel.kind.ranks", "Each of the {ranks} ranks is a separate process.">(
             {{"ranks", ranks.size()}}));
     return silent(
-        message<"parallel.kind.job", "Each of the {ranks} ranks is a process of its own; they communicate in "
+        message<"parallel.kind.job", "Each of the {ranks} ranks is a separate process; they communicate in "
                                      "groups of {roles} parallelism.">({{"ranks", ranks.size()}, {"roles", roles}}));
 }
 

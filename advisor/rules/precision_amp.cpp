@@ -118,7 +118,7 @@ Advice check(const RuleContext& c)
         const KernelBound bound = boundByKernels(c, leftByAutocast);
         if (!bound.matters())
             return offTheCriticalPath(bound);
-        promise(advice, c, bound);
+        setBound(advice, c, bound);
         // The bound includes everything that autocast changes; the finding is about matmuls and convolutions.
         advice.timeShare = std::min(bound.share, shareOfTime(c, products.share));
     } else {

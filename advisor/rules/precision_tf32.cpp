@@ -51,7 +51,7 @@ Advice check(const RuleContext& c)
     Advice advice =
         fires(message<"precision.tf32.fp32", "FP32 matmuls take {share} of kernel time on a GPU that supports TF32.">(
             {{"share", share, shareText(share)}}));
-    promise(advice, c, bound);
+    setBound(advice, c, bound);
     advice.caveats = {
         message<"precision.tf32.mantissa", "TF32 has a 10-bit mantissa: compare the loss.">(),
         message<"precision.tf32.convolutions", "Convolutions use TF32 by default, so this concerns matmuls.">()};

@@ -81,7 +81,7 @@ void checkProgram(Checks& checks)
                                          "the injection library");
     const auto hooks = findPythonHooks();
     if (library && hooks)
-        checks.push_back({"program", State::Works, message<"doctor.program", "Stepscope is complete">(), {}});
+        checks.push_back({"program", State::Works, message<"doctor.program", "The installation is complete">(), {}});
     else
         checks.push_back({"program", State::Missing, (library ? hooks.error() : library.error()).what,
                           (library ? hooks.error() : library.error()).hint});
@@ -280,7 +280,7 @@ MachineCheck checkInterpreter(const Interpreter& python, bool isNeeded)
     if (versionOf(python.torch) < kOldestTorch || versionOf(python.version) < kOldestPython)
         return {"torch", State::Limited,
                 message<"doctor.torch.too_old",
-                        "{python} has Python {version} and PyTorch {torch}; the hooks need Python 3.9 and PyTorch 2.4">(
+                        "{python} has Python {version} and PyTorch {torch}; the hooks need Python 3.9 and PyTorch 2.4 or later">(
                     {{"python", python.path}, {"version", python.version}, {"torch", python.torch}}),
                 versionOf(python.version) < kOldestPython ? "create an environment with a newer Python"
                                                           : pip + "--upgrade torch"};
@@ -391,7 +391,7 @@ void checkDisplay(Checks& checks)
             return;
         }
     checks.push_back({"display", State::Limited,
-                      message<"doctor.no_display", "No display: the app cannot open, and stepscope-cli works">(),
+                      message<"doctor.no_display", "No display: the app cannot open; stepscope-cli works">(),
                       "connect with ssh -X, or open the traces on another machine"});
 }
 

@@ -196,7 +196,7 @@ Result<void> Recording::take(const fs::path& trace)
         const auto field = [&](const char* name) { return report["error"].value(name, ""); };
         const std::string output = lastOutput();
         return tl::unexpected(Error{Error::Code::Unavailable, profiler::Message(field("id"), {}, field("what")),
-                                    output.empty() ? field("where") : output, field("mend")});
+                                    output.empty() ? field("where") : output, field("hint")});
     }
     if (m_failure != 0)
         return profiler::fail<"recording.program_failed",

@@ -13,7 +13,7 @@ struct RemoteBundle {
     std::string tar;  ///< an archive in the format ustar: bin/, lib/, share/
 };
 
-/// Reads the files next to the running program. In a program other than stepscope-cli, that one is asked, since it
+/// Reads the files next to the running program. Programs other than stepscope-cli run stepscope-cli for this, because it
 /// knows its libraries. Fails if a part is missing or unreadable.
 profiler::Result<RemoteBundle> makeRemoteBundle();
 

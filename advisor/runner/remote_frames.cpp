@@ -34,7 +34,7 @@ bool isKnown(char type)
 
 tl::unexpected<Error> noRemoteFrame()
 {
-    return profiler::fail<"remote.answer", "the answer of the other machine cannot be understood">(
+    return profiler::fail<"remote.answer", "the answer of the other machine is malformed">(
         Error::Code::Malformed, {}, "check what its shell prints at login, and that both versions of Stepscope fit");
 }
 

@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kMostFrameBytes = 1 << 20;
 /// Comes before the first frame. What shells print before their first command is skipped.
 inline constexpr std::string_view kRemoteBegin = "\n@stepscope-remote 1\n";
 
-/// The error of bytes that are no frames, or of a frame that may not come.
+/// The error for bytes that are not a frame, or for a frame that is not allowed.
 tl::unexpected<profiler::Error> noRemoteFrame();
 
 /// The bytes of a frame: type, length (little endian) and payload.
@@ -43,7 +43,7 @@ public:
     /// @param take  called for each complete frame; an error ends the stream
     using Take = std::function<profiler::Result<void>(RemoteFrame, std::string_view)>;
 
-    /// Adds bytes as they arrive. Fails if they are no frames, or if `take` fails.
+    /// Adds bytes as they arrive. Fails if they are not frames, or if `take` fails.
     profiler::Result<void> add(std::string_view bytes, const Take& take);
     /// Whether the first frame may come.
     [[nodiscard]] bool hasBegun() const { return m_hasBegun; }

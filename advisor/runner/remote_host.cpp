@@ -92,7 +92,7 @@ Result<RemoteHost> RemoteHost::through(const std::string& command)
     if (!words)
         return tl::unexpected(words.error());
     if (words->empty())
-        return profiler::fail<"remote.through.empty", "--through names no command">(
+        return profiler::fail<"remote.through.empty", "--through has no command">(
             Error::Code::Invalid, {}, "for example: --through 'docker exec -i NAME'");
     RemoteHost host;
     host.m_name = command;

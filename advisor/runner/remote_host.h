@@ -16,7 +16,7 @@ namespace advisor::runner {
 /// A client that runs a script in the other place, with its streams. They do not block.
 struct RemoteLink {
     profiler::os::Descriptor input, output, errors;
-    profiler::os::ProcessId process = 0; ///< of the client; who has the link waits for its end
+    profiler::os::ProcessId process = 0; ///< of the client; the owner of the link waits for its end
 };
 
 /// Another machine, a container or an allocation, where shell scripts can be run: through OpenSSH's client, with the

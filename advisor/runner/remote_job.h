@@ -36,7 +36,7 @@ int sendRemoteFiles(const std::filesystem::path& job);
 /// The files alone, on a stream that has begun. @return false if the connection is closed
 bool sendJobFiles(const std::filesystem::path& job);
 
-/// Interrupts the command, as Ctrl-C does; if it goes on, it is terminated, and then killed. When this returns, no
+/// Interrupts the command, as Ctrl-C does; if it continues, it is terminated, and then killed. When this returns, no
 /// process of the job runs.
 /// @param isUrgent  kill it at once
 int stopRemoteJob(const std::filesystem::path& job, bool isUrgent);

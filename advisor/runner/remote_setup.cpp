@@ -44,7 +44,7 @@ std::string lastLine(const std::string& text)
     return last;
 }
 
-/// What scripts say in lines "@stepscope KEY VALUE".
+/// What scripts report in lines "@stepscope KEY VALUE".
 using Said = std::map<std::string, std::string>;
 
 Said saidIn(const std::string& output)
@@ -150,7 +150,7 @@ Result<void> Setup::probe(const RemoteBundle& bundle)
             Error::Code::Unsupported, m_host.name(), "install Stepscope there, and use it there",
             {{"machine", kMachine}, {"other", (*said)["system"] + " on " + (*said)["machine"]}});
     if (said->contains("folder"))
-        return fail<"remote.folder", "the folder cannot be entered on the other machine">(
+        return fail<"remote.folder", "cannot change to this folder on the other machine">(
             Error::Code::NotFound, m_needs.folder, "name one of its folders with --host-folder");
     m_root = (*said)["root"];
     if (m_root.empty() || m_root.front() != '/')
@@ -164,7 +164,7 @@ Result<void> Setup::probe(const RemoteBundle& bundle)
     const bool isKnown = std::from_chars(text.data(), text.data() + text.size(), free).ec == std::errc();
     const std::uint64_t needed = m_needs.freeBytes + (m_hasBundle ? 0 : bundle.tar.size());
     if (isKnown && free < needed / kKib)
-        return fail<"remote.no_space", "{free} are free there, and this needs at least {needed}">(
+        return fail<"remote.no_space", "only {free} are free there; at least {needed} are needed">(
             Error::Code::NoSpace, m_host.name() + ":" + m_root, "delete files there, or set XDG_CACHE_HOME there",
             {{"free", static_cast<double>(free * kKib), profiler::bytesText(free * kKib)},
              {"needed", static_cast<double>(needed), profiler::bytesText(needed)}});

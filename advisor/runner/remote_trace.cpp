@@ -218,7 +218,7 @@ Result<void> RemoteTrace::Connection::take(RemoteFrame type, std::string_view pa
     const auto written =
         os::writeAllAt(cache.get(), piece * kPiece, std::as_bytes(std::span(payload.data(), payload.size())));
     if (written.error != 0)
-        return fail<"remote.piece", "a part of the trace cannot be kept here: {why}">(
+        return fail<"remote.piece", "a part of the trace cannot be cached here: {why}">(
             Error::Code::NoSpace, std::filesystem::temp_directory_path().string(), "make space on the disk",
             {{"why", std::generic_category().message(written.error)}});
     const std::lock_guard lock(mutex);
@@ -403,7 +403,7 @@ Result<std::size_t> RemoteTrace::read(std::uint64_t offset, std::span<std::byte>
     }
     const auto read = os::readAt(m->cache.get(), offset, into.first(bytes));
     if (read.error != 0 || read.bytes < bytes)
-        return fail<"remote.piece_lost", "a part of the trace that was kept here cannot be read: {why}">(
+        return fail<"remote.piece_lost", "a cached part of the trace cannot be read: {why}">(
             Error::Code::Io, m->host->name(), "open the trace again",
             {{"why", std::generic_category().message(read.error)}});
     return bytes;

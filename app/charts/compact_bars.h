@@ -41,7 +41,7 @@ private:
     std::vector<Part> m_parts;
 };
 
-/// A small histogram with one bin marked: where a value lies among others of its kind.
+/// A small histogram with one bin marked: the position of a value among others of its kind.
 class DistributionBar : public QWidget {
     Q_OBJECT
 public:

@@ -81,7 +81,7 @@ void TraceFollower::follow(const std::filesystem::path& path)
                 }
                 gone = shared->waitForTurn(stop);
             }
-            // The end is reported only when the process has exited, so that nobody queries a trainer that is still
+            // The end is reported only when the process has exited, so that no one queries a trainer that is still
             // running.
             while (!stop.stop_requested() && !shared->waitForTurn(stop)) {
             }

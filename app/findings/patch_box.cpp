@@ -91,7 +91,7 @@ Written takeAllBack(const profiler::Trace& trace, const std::vector<advisor::cha
         });
         if (editsNothing && changes.size() > 1)
             continue;
-        const Written written = advisor::change::takeBack(trace, change.key);
+        const Written written = advisor::change::revertChange(trace, change.key);
         if (!written)
             return written;
         for (const std::filesystem::path& file : *written)

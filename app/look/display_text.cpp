@@ -29,7 +29,7 @@ std::string without(std::string text, std::string_view part)
 /// A function as compilers print it: "void a::b<c>::kernel<d, e>(f)".
 struct Function {
     std::string_view name;      ///< "kernel"
-    std::string_view arguments; ///< "d, e"; empty if it is no template
+    std::string_view arguments; ///< "d, e"; empty if it is not a template
 };
 
 /// @return empty if the text does not look like a function of C++

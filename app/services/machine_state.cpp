@@ -34,7 +34,7 @@ void MachineState::take()
         return;
     m_problems.clear();
     for (const QJsonValue& check : json["checks"].toArray()) {
-        // This app has a display, and what no command can change is no problem.
+        // This app has a display, and a check that no command can fix is not a problem.
         const bool isProblem = check["state"] != "works" && check["fix"].isString() && check["id"] != "display";
         if (isProblem)
             m_problems.push_back(

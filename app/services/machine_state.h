@@ -9,7 +9,7 @@
 namespace app {
 
 /// Parts of Stepscope that do not work on this machine although a command would make them work. The terminal program
-/// checks this (`stepscope-cli doctor`) in a process of its own, so that a hanging driver or interpreter delays
+/// checks this (`stepscope-cli doctor`) in a separate process, so that a hanging driver or interpreter delays
 /// nothing.
 class MachineState : public QObject {
     Q_OBJECT

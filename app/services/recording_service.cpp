@@ -233,7 +233,7 @@ RecordEnd RecordingService::readReport(int status) const
             what[0] = what[0].toUpper();
         end.failed = true;
         end.message = how.isEmpty() ? tr("%1.").arg(what) : tr("%1. The command %2.").arg(what, how);
-        lines << error["where"].toString() << error["mend"].toString();
+        lines << error["where"].toString() << error["hint"].toString();
     } else {
         end.trace = m_trace;
         end.failed = report["exit_status"].toInt() != 0 && m_asked == 0;

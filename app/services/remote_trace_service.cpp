@@ -336,7 +336,7 @@ void RemoteTraceService::advise()
             const auto rules = remoteAdvice(QByteArray::fromStdString(output), *trace);
             if (!rules)
                 return post([failed, errors, host = remote->host().name()] {
-                    failed(profiler::makeError<"remote.advice", "the findings cannot be understood: {why}">(
+                    failed(profiler::makeError<"remote.advice", "the findings of the other machine are malformed: {why}">(
                         Error::Code::Malformed, host, "run stepscope-cli advise there", {{"why", errors}}));
                 });
             auto advice = std::make_shared<Advised>();

@@ -193,7 +193,7 @@ private:
                                                  const QString& comparison, const Value& value)
     {
         if (comparison.startsWith(u'<') || comparison.startsWith(u'>'))
-            return profiler::fail<"filter.comparison", "\"{field}\" is a text and has no order">(
+            return profiler::fail<"filter.comparison", "\"{field}\" is text and cannot be compared by size">(
                 Error::Code::Malformed, {}, "use " + field.keyword.toStdString() + ":text",
                 {{"field", field.keyword.toStdString()}});
         if (comparison == QStringLiteral("!="))

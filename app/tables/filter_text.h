@@ -22,7 +22,7 @@
 //     -memcpy           not: before any term
 namespace app {
 
-/// What a filter can ask about.
+/// A property that a filter can test.
 struct FilterField {
     int id = 0;
     QString keyword;
@@ -55,7 +55,7 @@ struct FilterCondition {
 /// Empty: everything matches.
 using Filter = std::vector<FilterCondition>;
 
-/// @param fields  not empty; a term without a field asks about the first one
+/// @param fields  not empty; a term without a field tests the first one
 /// @return the conditions, or what is wrong with the text
 profiler::Result<Filter> parseFilter(const QString& text, const std::vector<FilterField>& fields);
 

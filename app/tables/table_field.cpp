@@ -188,7 +188,7 @@ FieldInfo fieldInfo(Field field)
                 Unit::Text};
     case Field::TensorCores:
         return {"tensor", text("Tensor cores"),
-                text("Whether a matrix product, convolution or attention kernel uses tensor cores, if its name tells"),
+                text("Whether a matrix product, convolution or attention kernel uses tensor cores, if its name shows it"),
                 Unit::Text};
     case Field::Grid:
         return {"grid", text("Grid"), text("Blocks of the launch, in x, y, z"), Unit::Size};

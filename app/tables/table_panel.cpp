@@ -315,7 +315,7 @@ void TablePanel::choose(std::size_t row)
     updateActions();
 }
 
-/// Selects the slices of the selected rows if there are several; false otherwise. A group is no slice.
+/// Selects the slices of the selected rows if there are several; false otherwise. A group is not a slice.
 bool TablePanel::chooseSeveral()
 {
     const auto& rows = m_view->table()->rows();

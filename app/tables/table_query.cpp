@@ -357,7 +357,7 @@ public:
     {
         const auto isSeen = [&](Field field) { return applies(m_context, slice, field); };
         std::erase_if(m_unseen, isSeen);
-        // What a name tells is looked up once per name: it costs more than the rest of a row.
+        // The properties that a name implies are looked up once per name: this costs more than the rest of a row.
         if (m_unseenOfName.empty() || m_looked[slice.name.value])
             return;
         m_looked[slice.name.value] = true;

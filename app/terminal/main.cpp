@@ -368,7 +368,7 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_option(
         "-o,--output", line.record.trace,
         "Trace file to write, or a folder, in which each rank of a torchrun, mpirun or srun command gets "
-        "a file of its own (default: the program's name with .sstrace, numbered if the file exists; for "
+        "its own file (default: the program's name with .sstrace, numbered if the file exists; for "
         "several ranks a folder of that name)");
     record
         ->add_option(
@@ -426,7 +426,7 @@ void addRecorder(CLI::App& app, CommandLine& line)
         ->check(notEmpty());
     record
         ->add_option("--max-size", line.record.maxSize,
-                     "Stop recording a rank when it has written so much: 500MB, 2GB. The program goes on")
+                     "Stop recording a rank when it has written this much: 500MB, 2GB. The program continues")
         ->type_name("SIZE")
         ->check(notEmpty());
     record

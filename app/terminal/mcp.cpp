@@ -77,7 +77,7 @@ constexpr const char* kFolder = "Working directory of the program (default: that
 // Rows of a query: with more, an assistant should aggregate in SQL.
 constexpr double kMostRows = 1000;
 
-/// A path as a positional argument that cannot be taken for an option.
+/// A path as a positional argument that cannot be mistaken for an option.
 std::string path(const Json& arguments, const char* name)
 {
     const auto text = arguments.at(name).get<std::string>();

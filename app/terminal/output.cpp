@@ -165,7 +165,7 @@ nlohmann::ordered_json errorJson(const profiler::Error& error)
             {"parameters", parametersJson(error.what)},
             {"what", error.what.text},
             {"where", error.where},
-            {"mend", error.hint}};
+            {"hint", error.hint}};
 }
 
 bool shorten(Json& json, std::size_t bytes)

@@ -55,7 +55,7 @@ nlohmann::ordered_json messageJson(const profiler::Message& message);
 nlohmann::ordered_json messagesJson(const std::vector<profiler::Message>& messages);
 /// Only the texts.
 nlohmann::ordered_json textsJson(const std::vector<profiler::Message>& messages);
-/// {"id", "parameters", "what", "where", "mend"}.
+/// {"id", "parameters", "what", "where", "hint"}.
 nlohmann::ordered_json errorJson(const profiler::Error& error);
 
 /// Shortens JSON to at most `bytes` of text, for readers that pay for each byte. The longest arrays lose their last

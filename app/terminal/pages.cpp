@@ -78,7 +78,7 @@ std::string roff(std::string_view text)
     return result;
 }
 
-/// ".SH NAME": a macro, on a line of its own.
+/// ".SH NAME": a macro, on its own line.
 std::string section(std::string_view name)
 {
     return fmt::format(".SH {}\n", name);

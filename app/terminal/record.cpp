@@ -622,7 +622,7 @@ fs::path freeName(const std::vector<std::string>& command)
 /// @param isNamed  the user named the trace
 RecordReport recorded(const RecordOptions& options, bool isNamed)
 {
-    // In a folder, the trace has the name of the program, and each of several ranks a trace of its own.
+    // In a folder, the trace has the name of the program, and each of several ranks has its own trace.
     std::error_code ignored;
     const bool isFolder = isNamed && (!options.trace.has_filename() || fs::is_directory(options.trace, ignored));
     fs::path wanted = options.trace;

@@ -167,7 +167,7 @@ std::string Remote::startScript() const
     const std::string folder =
         m_options.place.folder.empty() ? "" : "cd -- " + shellWord(m_options.place.folder) + " && ";
     const std::string job = shellWord(m_job);
-    // A session of its own: the end of the connection does not end it. Some containers have no setsid.
+    // A separate session: the end of the connection does not end it. Some containers have no setsid.
     return "own=$(command -v setsid); " + folder + "mkdir -p " + shellWord(m_job + "/" + kTrace) + " && : > " +
            shellWord(m_job + "/" + kOutput) + " && { " + kVariable + "=" + job + " $own " + runner::commandLine(words) +
            " < /dev/null > " + shellWord(m_job + "/" + kOutput) + " 2> " + shellWord(m_job + "/" + kErrors) +
@@ -240,7 +240,7 @@ Result<int> Remote::follow()
             m_streams.err << fmt::format("stepscope-cli record: the connection to {} was lost; connecting again\n",
                                          m_host.name());
     }
-    return fail<"remote.lost", "the connection was lost, and the command goes on there">(
+    return fail<"remote.lost", "the connection was lost; the command continues on the other machine">(
         Error::Code::Unavailable, m_host.name() + ":" + m_job,
         "the trace will be in the folder trace there; copy it when the command has ended");
 }
@@ -373,7 +373,7 @@ Result<void> Remote::fetch()
     if (wrong)
         return tl::unexpected(*wrong);
     if (!isDone)
-        return fail<"remote.fetch", "the connection was lost before all files were here">(
+        return fail<"remote.fetch", "the connection was lost before all files were transferred">(
             Error::Code::Unavailable, m_host.name() + ":" + m_job, "copy the folder trace from there");
     m_report = nlohmann::json::parse(report, nullptr, false);
     if (files.empty())

@@ -17,7 +17,7 @@ class QLabel;
 class QLineEdit;
 class QToolButton;
 
-// The search for names on a timeline: its bar, the search on a thread of its own, and their connection with the canvas.
+// The search for names on a timeline: its bar, the search on its own thread, and their connection with the canvas.
 namespace app {
 
 class TimelineCanvas;

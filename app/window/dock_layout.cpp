@@ -572,7 +572,7 @@ void DockLayout::save()
     settings.setValue(kGeometryKey, m_window->saveGeometry());
     if (!m_shown)
         return;
-    // The start page has a layout of its own, whether or not a second trace is open.
+    // The start page has its own layout, whether or not a second trace is open.
     const bool hasSecond = m_beforeSecond && m_shown != DocumentKind::Start;
     const Saved saved = hasSecond ? *m_beforeSecond : m_beforeMaximized.value_or(current());
     settings.setValue(settingsKey(*m_shown, "docks"), saved.docks);

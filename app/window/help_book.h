@@ -29,7 +29,7 @@ QString headingAnchor(const QString& heading);
 /// @return a path with an anchor, as "docs/views.md#selection"; the first page if nothing is more specific
 QString helpPlaceOf(const QWidget* widget);
 
-/// The book, in a window of its own: pages, a search over their text, and links. GUI thread.
+/// The book, in its own window: pages, a search over their text, and links. GUI thread.
 class HelpBook : public QWidget {
     Q_OBJECT
 public:

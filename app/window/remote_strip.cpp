@@ -58,7 +58,7 @@ void RemoteStrip::showState()
     else if (m_remote->isAutomatic())
         text += tr("  ·  small enough to be analysed here");
     m_text->setText(text);
-    // Text from the other machine must not be taken for HTML.
+    // Text from the other machine must not be interpreted as HTML.
     m_text->setToolTip(Qt::convertFromPlainText(state == State::Lost ? m_remote->whyLost() : m_remote->place().text()));
 }
 

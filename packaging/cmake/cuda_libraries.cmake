@@ -9,7 +9,7 @@ if(NOT STEPSCOPE_TORCH_ROOT)
     set(STEPSCOPE_TORCH_ROOT "${found}")
   endif()
 endif()
-set(how "Run packaging/libtorch, or give a LibTorch of your own with -DSTEPSCOPE_TORCH_ROOT=DIR (a folder that holds torch/, or an \
+set(how "Run packaging/libtorch, or use another LibTorch with -DSTEPSCOPE_TORCH_ROOT=DIR (a folder that contains torch/, or an \
 unpacked LibTorch) and its CUDA 13 toolkit with -DSTEPSCOPE_CUDA_ROOT=DIR, or build without the trainer: -DSTEPSCOPE_TRAINER=OFF.")
 
 set(roots "${STEPSCOPE_CUDA_ROOT}" "${STEPSCOPE_TORCH_ROOT}/nvidia/cu13")

@@ -624,7 +624,7 @@ void Recorder::State::countBytes()
         return;
     isFull = true;
     const Message note =
-        message<"recorder.full", "Recording stopped when {limit} were written (--max-size); the program went on.">(
+        message<"recorder.full", "Recording stopped when {limit} were written (--max-size); the program continued.">(
             {{"limit", options.maxBytes, bytesText(options.maxBytes)}});
     {
         const std::pair entry(strings.intern("size.note").id, strings.intern(messageLine(note)).id);

@@ -59,7 +59,7 @@ Result<NumberRange> stepRangeOf(std::string_view text)
 {
     const auto range = rangeOf(text);
     if (!range)
-        return fail<"record.steps.syntax", "\"{text}\" is no range of steps">(
+        return fail<"record.steps.syntax", "\"{text}\" is not a range of steps">(
             Error::Code::Invalid, "--steps", "write the first and the last step, counted from 0: 10-29",
             {{"text", text}});
     if (range->first > range->last)
@@ -128,10 +128,10 @@ Result<std::uint64_t> byteCountOf(std::string_view text)
     const std::string_view unit(read.ptr, static_cast<std::size_t>(text.data() + text.size() - read.ptr));
     const auto known = std::ranges::find(kUnits, unit, &std::pair<std::string_view, double>::first);
     if (read.ec != std::errc{} || !std::isfinite(value) || value < 0)
-        return fail<"record.size.syntax", "\"{text}\" is no size">(
+        return fail<"record.size.syntax", "\"{text}\" is not a size">(
             Error::Code::Invalid, "--max-size", "write a number and a unit: 500MB, 2GB", {{"text", text}});
     if (known == std::end(kUnits))
-        return fail<"record.size.unit", "\"{unit}\" is no unit of a size">(
+        return fail<"record.size.unit", "\"{unit}\" is not a unit of size">(
             Error::Code::Invalid, "--max-size", "use KB, MB, GB, TB, KiB, MiB or GiB", {{"unit", unit}});
     const double bytes = value * known->second;
     if (bytes < kLeast || bytes > kMost)

@@ -19,10 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Deeper folders are no traces of a job but something else, such as a file system.
+// Deeper folders do not contain the traces of a job but something else, such as a file system.
 constexpr int kMostDepth = 8;
 constexpr std::size_t kMostNotes = 20;
-// Memory snapshots are no ranks.
+// Memory snapshots are not ranks.
 constexpr std::array<std::string_view, 3> kFormats = {"pytorch_json", "nsys_sqlite", "stepscope"};
 
 bool isPattern(const fs::path& path)

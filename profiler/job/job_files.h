@@ -18,7 +18,7 @@ inline constexpr const char* kManifest = "job.json";
 struct JobFiles {
     std::vector<std::filesystem::path> files; ///< sorted by name, with numbers in their order: rank2 before rank10
     std::string format;                       ///< of all of them: file stem of the format, "pytorch_json"
-    std::size_t others = 0;                   ///< files with a trace's extension that are no traces, left out
+    std::size_t others = 0;                   ///< files with a trace's extension that are not traces; they are left out
     std::vector<Message> notes;               ///< unreadable folders and files, files that were named twice
 };
 

@@ -120,7 +120,7 @@ private:
         m_job.analysis = analysis::analyseJob(m_job.ranks);
         if (m_job.files.others > 0)
             m_job.notes.push_back(
-                message<"job.other_files", "{files} {files|file is no trace and was|files are no "
+                message<"job.other_files", "{files} {files|file is not a trace and was|files are not "
                                            "traces and were} left out.">({{"files", m_job.files.others}}));
         return std::move(m_job);
     }

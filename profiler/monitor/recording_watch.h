@@ -67,7 +67,7 @@ public:
     ~RecordingWatch();
 
     /// Reads what is new since the last call.
-    /// @return an error if the folder cannot be read. A recording without a step is no error: it has no rank yet
+    /// @return an error if the folder cannot be read. A recording without a step is not an error: it has no rank yet
     Result<RecordingStatus> look();
 
 private:

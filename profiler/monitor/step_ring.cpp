@@ -63,7 +63,7 @@ std::vector<Record> newest(int file, std::uint64_t at, std::uint32_t slots, std:
 {
     const std::uint64_t wanted = std::min<std::uint64_t>({count, most, slots - 1});
     std::vector<Record> records;
-    // Two pieces if the ring's end lies between them.
+    // Two pieces if the records wrap around the end of the ring.
     for (std::uint64_t number = count - wanted; number < count;) {
         const std::uint64_t slot = number % slots;
         std::vector<Record> piece(std::min(count - number, slots - slot));

@@ -72,7 +72,7 @@ std::optional<std::filesystem::path> createTemporaryFolder(const std::filesystem
 /// How much was read or written, and why it was not all.
 struct Transfer {
     std::size_t bytes = 0;
-    int error = 0; ///< errno; 0 if none. A read that meets the end of the file is no error
+    int error = 0; ///< errno; 0 if none. Reaching the end of the file is not an error
 };
 /// Fills `into` from byte `offset`: less only at the end of the file or after an error.
 Transfer readAt(int file, std::uint64_t offset, std::span<std::byte> into);

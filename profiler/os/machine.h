@@ -38,7 +38,7 @@ inline std::chrono::nanoseconds threadCpuTime() noexcept
     return detail::read(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/// The name of this machine; empty if the kernel does not tell.
+/// The name of this machine; empty if the kernel does not provide it.
 std::string hostName();
 
 /// The processor's model, from /proc/cpuinfo: "AMD EPYC 9654 96-Core Processor"; empty if the kernel does not report

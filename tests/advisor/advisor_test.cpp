@@ -65,14 +65,14 @@ TEST(Prediction, AnIntervalWithinHalfOfItsMidpointIsAnEstimate)
     for (const Advice& wide : {predicting(49, 100, 120, 200), predicting(80, 100, 151, 200)}) {
         EXPECT_EQ(wide.state, State::Fires);
         ASSERT_TRUE(wide.saving);
-        EXPECT_EQ(wide.saving->kind, SavingKind::UpperBound) << "a bound is better than nothing";
+        EXPECT_EQ(wide.saving->kind, SavingKind::UpperBound) << "a bound is shown instead of nothing";
         EXPECT_EQ(wide.saving->low, 0);
         EXPECT_EQ(wide.saving->mid, wide.saving->high);
         EXPECT_EQ(wide.saving->high, 200);
     }
     for (const Advice& wide : {predicting(49, 100, 120), predicting(80, 100, 151, 1000), predicting(-10, 0, 10, 100)}) {
         EXPECT_EQ(wide.state, State::Fires);
-        EXPECT_FALSE(wide.saving) << "nearly all of a step is no prediction";
+        EXPECT_FALSE(wide.saving) << "nearly a whole step is not a prediction";
         EXPECT_THAT(wide.whyNoPrediction, test_support::HasId("prediction.too_uncertain"));
     }
 }
@@ -176,7 +176,7 @@ TEST(Estimate, ClaimsNoCoverageThatIsNotEstablished)
 {
     const std::vector<double> us = {10, 11, 12, 13, 14};
     EXPECT_EQ(limited(meanOverSteps(us, us), 20).coverage, Saving::kCoverage);
-    EXPECT_EQ(limited(meanOverSteps(us, us), 12).coverage, 0) << "cut by a figure of the same trace";
+    EXPECT_EQ(limited(meanOverSteps(us, us), 12).coverage, 0) << "limited by a value from the same trace";
     EXPECT_EQ(perStep(10, 12, 14).coverage, 0) << "of a model";
 }
 
@@ -194,7 +194,7 @@ TEST(Estimate, OneStepGivesNoIntervalOfTheMean)
     dropWidePrediction(advice, 20);
     ASSERT_TRUE(advice.saving);
     EXPECT_EQ(advice.saving->kind, SavingKind::UpperBound);
-    EXPECT_EQ(advice.saving->high, 20) << "the time that there is";
+    EXPECT_EQ(advice.saving->high, 20) << "the available time";
 }
 
 TEST(Estimate, OfAnUncertainModelCoversItsWholeRange)

@@ -213,7 +213,8 @@ TEST_P(RandomTraces, FindingsClaimNoMoreThanTheTimeThereIs)
             EXPECT_LE(row.impact, worth) << row.id << " is ranked by what the others leave, seed " << seed;
             worth = row.impact;
             if (advice.saving && advice.saving->unit == SavingUnit::UsPerStep) {
-                EXPECT_NEAR(sum, std::max(0.0, advice.saving->claimed() - advice.betweenStepsUs), 1e-3) << row.id << ", seed " << seed;
+                EXPECT_NEAR(sum, std::max(0.0, advice.saving->claimed() - advice.betweenStepsUs), 1e-3)
+                    << row.id << ", seed " << seed;
             }
             if (advice.saving && advice.saving->kind == SavingKind::Estimate &&
                 advice.saving->unit == SavingUnit::UsPerStep) {
@@ -227,7 +228,7 @@ TEST_P(RandomTraces, FindingsClaimNoMoreThanTheTimeThereIs)
             EXPECT_LE(claimed.us[i], parts.us[i] + 1e-3) << timePartName(timePart(i)) << ", seed " << seed;
         EXPECT_LE(claimed.idle(), parts.idle() + 1e-3) << "seed " << seed;
     }
-    EXPECT_GT(findings, 40) << "the traces are too tame to test anything";
+    EXPECT_GT(findings, 40) << "the traces have too few delays to test anything";
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomTraces, testing::Range(0U, 5U));
@@ -245,7 +246,7 @@ TEST(TimeParts, SumToTheAnalysedTime)
     EXPECT_NEAR(parts.of(TimePart::Data), 200, 1e-6);
     EXPECT_NEAR(parts.of(TimePart::Allocation), 50, 1e-6);
     EXPECT_NEAR(parts.of(TimePart::Launch), 0, 1e-6);
-    EXPECT_NEAR(parts.of(TimePart::Unknown), 50, 1e-6) << "what no event records may be anything";
+    EXPECT_NEAR(parts.of(TimePart::Unknown), 50, 1e-6) << "time without events may be anything";
     EXPECT_NEAR(parts.of(TimePart::Kernels), 400, 1e-6);
     EXPECT_NEAR(parts.of(TimePart::Copy), 100, 1e-6);
     EXPECT_NEAR(parts.of(TimePart::Communication), 200, 1e-6);
@@ -324,7 +325,7 @@ TEST(SharedTime, OfLaunchesIsGivenToWhatCanBeChanged)
     EXPECT_THAT(host.advice.whyNoPrediction, HasText("finding", compile.advice.title));
     EXPECT_TRUE(compile.sharesWith.empty());
     EXPECT_GT(compile.impact, 800);
-    EXPECT_LT(host.impact, 100) << "of what compile leaves";
+    EXPECT_LT(host.impact, 100) << "of the time that compile does not claim";
     // The control is the same finding without the other one: host.bound alone may claim its time.
     const Advice alone = judge("host_bound", launchBound());
     ASSERT_TRUE(alone.saving);

@@ -40,7 +40,7 @@ TEST(AttentionClaims, TheSoftmaxOfALossIsNotAttention)
               State::Silent);
     EXPECT_EQ(classifier("softmax_warp_backward<float, float, float, 10, true, false>(float*, bool)").state,
               State::Silent);
-    EXPECT_EQ(classifier("softmax_warp_forward").state, State::Silent) << "the operators say whose it is";
+    EXPECT_EQ(classifier("softmax_warp_forward").state, State::Silent) << "the operators show whose it is";
     EXPECT_EQ(classifier("softmax_warp_forward<float, float, float, 10, false, true>(float*, int)").state,
               State::Silent);
     EXPECT_EQ(judge("attention",
@@ -227,7 +227,7 @@ TEST(CommBucketsClaims, OnlyAllReducesAfterABackwardPassAreGradients)
     EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum)).state, State::Fires);
     EXPECT_THAT(judge("comm_buckets", exchanging(60, 500, sum)).reason, HasNumber("overlap", 0));
     EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum, "op aten::mm 0 90")).state, State::Silent) << "inference";
-    EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum, "")).state, State::CannotTell) << "nothing of the host";
+    EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum, "")).state, State::CannotTell) << "no events of the host";
     EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, "ncclDevKernel_AllGather_RING_LL")).state, State::Silent)
         << "FSDP";
     EXPECT_EQ(judge("comm_buckets", exchanging(60, 500, sum, "phase backward 900 90")).state, State::Silent)
@@ -353,7 +353,7 @@ TEST(WaitingForTheDevice, OnlyTrainingReadsMetrics)
                              "other \"model.py(12): forward\" 370 150\ncall cudaMemcpyAsync 395 100 corr=9",
                              "copy DtoH 480 20 bytes=1 src=device dst=pageable corr=9", more));
     };
-    EXPECT_EQ(title("phase backward 100 200").title, "") << "as the rule says by itself";
+    EXPECT_EQ(title("phase backward 100 200").title, "") << "as the rule reports it";
     EXPECT_EQ(title("phase forward 100 200").title, "Each step waits to read a value back");
     EXPECT_THAT(title("phase forward 100 200").reason,
                 profiler::test::hasPart("ways", "(aten::is_nonzero in model.py(12): forward)"));
@@ -388,8 +388,8 @@ TEST(TransferClaims, CopiesWithoutAWaitAreAlreadyAsynchronous)
         State::Fires);
     EXPECT_EQ(judge("transfer_non_blocking", copying(106)).state, State::Fires);
     EXPECT_FALSE(judge("transfer_non_blocking", copying(8, "call cudaStreamSynchronize 300 600")).title.empty())
-        << "a wait long after the copy is none for it";
-    EXPECT_EQ(judge("transfer_non_blocking", copying(106)).title, "") << "as the rule says by itself";
+        << "a wait long after the copy is not a wait for it";
+    EXPECT_EQ(judge("transfer_non_blocking", copying(106)).title, "") << "as the rule reports it";
     EXPECT_EQ(judge("transfer_non_blocking",
                     gpuSteps("", "copy HtoD 4 100 bytes=1000000 src=pinned dst=device\nkernel sgemm 200 700"))
                   .state,

@@ -109,7 +109,7 @@ TEST(LoaderPinMemory, AFewPinnedCopiesDoNotShowWhatTheLinkReaches)
     const auto few = imported("loader_pin_memory", blockingCopies(4)).advice();
     ASSERT_TRUE(few.saving) << few.whyNoPrediction;
     EXPECT_EQ(few.saving->kind, SavingKind::UpperBound);
-    EXPECT_NEAR(few.saving->high, 100, 1e-9) << "no copy takes less than no time";
+    EXPECT_NEAR(few.saving->high, 100, 1e-9) << "no copy takes negative time";
     EXPECT_EQ(imported("loader_pin_memory", blockingCopies(5)).advice().saving.value().kind, SavingKind::Estimate);
 }
 

@@ -151,7 +151,7 @@ TEST(SavingsOnADevice, WithoutItsChecksAnomalyDetectionWouldNotWait)
                      "kernel isnan 612 3 corr=3\ncopy DtoH 640 50 bytes=1 corr=4"),
         {"debug.anomaly=true"});
     ASSERT_EQ(judged.advice().state, advisor::State::Fires);
-    EXPECT_FALSE(judged.advice().saving) << "what remembering takes is not in the trace";
+    EXPECT_FALSE(judged.advice().saving) << "the time to record call sites is not in the trace";
     EXPECT_THAT(judged.advice().whyNoPrediction,
                 profiler::test::hasIdAndPart("debug.anomaly.checks_only", "time", "100 µs"));
 }

@@ -99,7 +99,7 @@ TEST(LaunchQueue, KernelsOfAGraphAreLaunchedWithIt)
     EXPECT_EQ(graph.state, State::Silent) << graph.reason.text;
     EXPECT_THAT(graph.reason, HasId("compile.graphs"));
     EXPECT_EQ(judge("host_bound", gaps(0, "cudaGraphLaunch", true)).state, State::Silent)
-        << "the gaps between the kernels of a graph are none of the host's";
+        << "gaps between the kernels of a graph are not caused by the host";
 }
 
 TEST(LaunchQueue, AProgramThatCapturesIsNotAdvisedTo)

@@ -49,7 +49,7 @@ TEST(LayoutOfConvolutions, ComesFromTheStrides)
     using advisor::State;
     EXPECT_EQ(ofConvolutions("[65536,1024,32,1]").state, State::Fires) << "contiguous";
     EXPECT_EQ(ofConvolutions("[65536,1,2048,64]").state, State::Silent) << "channels-last";
-    EXPECT_EQ(ofConvolutions("[]").state, State::Fires) << "not recorded: the changes of the layout tell";
+    EXPECT_EQ(ofConvolutions("[]").state, State::Fires) << "not recorded: layout conversions show it";
 }
 
 } // namespace

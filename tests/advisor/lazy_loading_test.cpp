@@ -108,7 +108,8 @@ std::string warmingUp(std::string_view first, std::string_view inEach = "")
 
 TEST(WarmUp, OneTimeWorkInTheRecordingIsReportedWithItsCauses)
 {
-    const Advice advice = judge("warmup", warmingUp("driver cuModuleLoadData 100 20000\ncall cudaMalloc 100100 25000\n"));
+    const Advice advice =
+        judge("warmup", warmingUp("driver cuModuleLoadData 100 20000\ncall cudaMalloc 100100 25000\n"));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
     EXPECT_THAT(advice.reason, AllOf(HasId("warmup.recorded"), HasNumber("time", 45000), HasNumber("steps", 2)));
     EXPECT_EQ(advice.evidence.front().name, "cudaMalloc");
@@ -166,17 +167,20 @@ TEST(WithoutSteps, ReadbacksAreAShareOfTheRecordedTime)
 {
     const Advice advice = judge("sync_every_n_steps", readingWithoutSteps(300));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason, AllOf(HasId("sync.every_n_steps.without_steps"), HasNumber("share", DoubleNear(0.34, 0.03))));
+    EXPECT_THAT(advice.reason,
+                AllOf(HasId("sync.every_n_steps.without_steps"), HasNumber("share", DoubleNear(0.34, 0.03))));
     EXPECT_FALSE(advice.saving);
     const Advice twice = judge("sync_every_n_steps", readingWithoutSteps(300, 2));
-    EXPECT_THAT(twice.reason, HasId("sync.every_n_steps.little_without_steps")) << "two reads are no habit";
+    EXPECT_THAT(twice.reason, HasId("sync.every_n_steps.little_without_steps"))
+        << "two reads are not a recurring pattern";
 }
 
 TEST(InferredSteps, AreNamedByEachFindingThatCountsPerStep)
 {
-    const std::string work = "device 0 gpu\nmain\nrepeat 6 every 1000\nop aten::linear 0 100\ncall cudaLaunchKernel 50 5 corr=1\n"
-                             "op LinearBackward 500 100\ncall cudaLaunchKernel 550 5 corr=2\nend\nstream 0 7\n"
-                             "repeat 6 every 1000\nkernel gemm 60 100 corr=1\nkernel gemm_grad 560 100 corr=2\nend\n";
+    const std::string work =
+        "device 0 gpu\nmain\nrepeat 6 every 1000\nop aten::linear 0 100\ncall cudaLaunchKernel 50 5 corr=1\n"
+        "op LinearBackward 500 100\ncall cudaLaunchKernel 550 5 corr=2\nend\nstream 0 7\n"
+        "repeat 6 every 1000\nkernel gemm 60 100 corr=1\nkernel gemm_grad 560 100 corr=2\nend\n";
     const auto trace = test_support::traceFromText(work);
     const auto advice = advisor::advise(*trace, nullptr);
     ASSERT_EQ(advice.front().advice.state, State::Fires);

@@ -40,7 +40,7 @@ TEST(LiveAdvice, NewFiguresReplaceOlderOnes)
     EXPECT_THAT(
         told(mergeLiveAdvice(kSaid, {verdict("d", State::Silent, "now"), verdict("b", State::Fires, "now", 99)})),
         ElementsAre("a fires", "b now", "c unknown", "d now"))
-        << "in their places, whatever they are worth";
+        << "in their places, regardless of their impact";
 }
 
 TEST(LiveAdvice, AFindingThatTheLastStepsDoNotShowStays)

@@ -99,7 +99,7 @@ TEST(MemoryGrowth, AllocationsOfTheFirstStepsDoNotCount)
 TEST(MemoryGrowth, CachedMemoryIsNotGrowthIfAllocatedMemoryIsRecorded)
 {
     const std::string reserved = run(12, leak, "GPU 0 memory reserved");
-    EXPECT_EQ(judge(kRule, reserved).state, State::CannotTell) << "twenty steps where nothing counts to the byte";
+    EXPECT_EQ(judge(kRule, reserved).state, State::CannotTell) << "twenty steps if no allocator counters are recorded";
     const Advice both = judge(kRule, reserved + "counter \"GPU 0 memory allocated\" unit=bytes\nrepeat 12 every 1000\n"
                                                 "sample 300 9000000000\nend\n");
     EXPECT_EQ(both.state, State::Silent) << both.reason;

@@ -68,7 +68,7 @@ TEST(ProgramFacts, HaveObjectsWithTheirPlacesAndSettings)
     ASSERT_TRUE(read.facts) << read.problem;
     const advisor::ProgramObject* loader = read.facts->trainingLoader();
     ASSERT_TRUE(loader);
-    EXPECT_EQ(loader->id, "loader:0") << "not the one that was asked most";
+    EXPECT_EQ(loader->id, "loader:0") << "not the one with the most requests";
     ASSERT_TRUE(loader->site);
     EXPECT_EQ(loader->site->line, 10);
     EXPECT_EQ(loader->site->endLine, 14);

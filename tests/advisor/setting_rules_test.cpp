@@ -52,7 +52,7 @@ TEST(OptimizerKind, UsesWhatTheHooksRecord)
     ASSERT_EQ(coupled.state, State::Fires) << coupled.reason;
     EXPECT_THAT(coupled.reason, HasId("optimizer.kind.adam_decay"));
     EXPECT_THAT(ofProgram("optimizer_kind", "Adam", "lr=0.001").reason, HasId("optimizer.kind.suits"))
-        << "what the settings leave out has its default";
+        << "omitted settings have their defaults";
     EXPECT_THAT(ofProgram("optimizer_kind", "SGD", "lr=0.1, weight_decay=0.1").reason, HasId("optimizer.kind.suits"));
     const std::string large = "meta loader.batch_size 4096\nmeta world_size ";
     EXPECT_THAT(ofProgram("optimizer_kind", "SGD", "lr=0.1", large + "2\n").reason, HasId("optimizer.kind.suits"));
@@ -131,8 +131,9 @@ TEST(HostAsyncWork, TheCopyTimeOfACheckpointIsUnknown)
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
     EXPECT_DOUBLE_EQ(judged.advice().saving->low, 0) << "the weights are copied in the step";
     EXPECT_EQ(judged.advice().saving->kind, SavingKind::UpperBound);
-    EXPECT_NEAR(judged.advice().saving->high, 2 * 80 + 20, 20) << "the metrics, and what writing displaces from caches";
-    EXPECT_NEAR(judged.advice().saving->ofUs, 1000, 20) << "what is between the steps is timed, too";
+    EXPECT_NEAR(judged.advice().saving->high, 2 * 80 + 20, 20)
+        << "the metrics, and the cache lines that writing displaces";
+    EXPECT_NEAR(judged.advice().saving->ofUs, 1000, 20) << "the time between the steps is timed, too";
 }
 
 TEST(HostAsyncWork, ACheckpointSavesNoMoreThanTheStep)
@@ -156,7 +157,7 @@ TEST(TensorsShareMemory, ABatchFromAWorkerIsFetchedWithOrWithoutTheCopy)
     ASSERT_TRUE(sameThread.saving) << sameThread.whyNoPrediction;
     EXPECT_EQ(sameThread.saving->kind, SavingKind::UpperBound);
     EXPECT_NEAR(sameThread.saving->high, 2 * 60 + 940, 0.1)
-        << "the copy, as long again to read what it displaced, and all that lies outside of the phases";
+        << "the copy, the same time to read what it displaced, and the time outside the phases";
     ASSERT_EQ(beside.state, State::Fires) << beside.reason;
     EXPECT_FALSE(beside.saving);
     EXPECT_THAT(beside.whyNoPrediction, HasId("tensors.share_memory.fetched"));

@@ -73,7 +73,7 @@ TEST_F(SharedTraces, WithoutWorkersTheLoaderIsFound)
     EXPECT_THAT(reason("loader.pin_memory"), HasSubstr("12 copies"));
     EXPECT_THAT(reason("loader.pin_memory"), HasSubstr("10.1 GB/s"));
     EXPECT_THAT(reason("model.conv_bias"), HasSubstr("318"));
-    EXPECT_EQ(m_first, "loader.workers") << "what takes most of the step";
+    EXPECT_EQ(m_first, "loader.workers") << "the largest part of the step";
 }
 
 TEST_F(SharedTraces, WithFourWorkersItIsNotTheLoader)

@@ -312,7 +312,7 @@ TEST(WorkUnused, WorkAfterTheLastNeededGradientIsUnused)
     const Judged judged("work_unused", backwardOfLayers("2"), {"work.unused=true"});
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
     EXPECT_DOUBLE_EQ(judged.advice().saving->low, 900 - 420);
-    EXPECT_DOUBLE_EQ(judged.advice().saving->high, 900 - 420 + 100) << "the node before works for those after it";
+    EXPECT_DOUBLE_EQ(judged.advice().saving->high, 900 - 420 + 100) << "the previous node does the work of later ones";
     EXPECT_GT(judged.advice().timeShare, 0.5);
 }
 

@@ -96,7 +96,7 @@ TEST(StepVarianceClaims, TheMedianDoesNotHideThatEverySecondStepIsSlow)
                     profiled(slowAt(40, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19})))
                   .state,
               State::CannotTell)
-        << "it came once";
+        << "it occurred once";
 }
 
 TEST(StepVarianceClaims, StepsWithoutAUsualLengthAreNotCalledEven)

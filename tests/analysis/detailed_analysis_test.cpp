@@ -97,7 +97,7 @@ TEST(DetailedAnalysis, ThePathDoesNotEndInTrailingLoaderWork)
     EXPECT_EQ(found.path.loader.count(), 0);
     EXPECT_THAT(usByName(analysisOf(*traceFromText("worker 0\nstage decode 0 95")).path),
                 UnorderedElementsAre(Key("decode")))
-        << "only the worker works";
+        << "only the worker does work";
 }
 
 } // namespace

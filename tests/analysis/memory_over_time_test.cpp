@@ -110,7 +110,7 @@ TEST(MemoryOverTime, AStepHasItsCategories)
     ASSERT_EQ(memory.samples.size(), 18U);
     EXPECT_EQ(memory.samples[0].total(), 0);
     EXPECT_EQ(after(memory, 2).of(Category::Parameters), 1000);
-    EXPECT_EQ(after(memory, 2).of(Category::Uncategorised), 10) << "a batch is no category of its own";
+    EXPECT_EQ(after(memory, 2).of(Category::Uncategorised), 10) << "a batch is not a separate category";
     EXPECT_EQ(after(memory, 4).of(Category::Temporaries), 30);
     EXPECT_EQ(after(memory, 6).of(Category::Activations), 300);
     EXPECT_EQ(after(memory, 6).of(Category::Temporaries), 0);
@@ -446,7 +446,7 @@ TEST(MemoryOverTime, OurRecorderTellsCategoriesByPhaseAndStepAtThePeak)
     EXPECT_EQ(peak.sample.of(Category::Activations), 100);
     EXPECT_EQ(peak.sample.of(Category::Gradients), 9);
     EXPECT_EQ(peak.sample.of(Category::OptimizerState), 7);
-    EXPECT_EQ(peak.sample.of(Category::Uncategorised), 30 + 50 + 4 + 10) << "10 bytes have no holder";
+    EXPECT_EQ(peak.sample.of(Category::Uncategorised), 30 + 50 + 4 + 10) << "10 bytes have no known allocation";
     EXPECT_EQ(peak.sample.allocated(), 210);
     EXPECT_FALSE(peak.time);
     ASSERT_EQ(peak.holders.size(), 6U);

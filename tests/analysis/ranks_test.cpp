@@ -113,7 +113,7 @@ TEST(Ranks, AreEmptyForTheTraceOfOneProcess)
         stream 0 13 pid=2
           kernel decode 10 50 corr=1
     )");
-    EXPECT_TRUE(ranksIn(*helper).empty()) << "a loader that decodes on the training's device";
+    EXPECT_TRUE(ranksIn(*helper).empty()) << "a loader that decodes on the training device";
 }
 
 TEST(Ranks, AreNumberedByTheirNames)

@@ -135,7 +135,7 @@ TEST(SlowStep, SeveralCausesAreSortedAndNeverExceedTheDifference)
     EXPECT_EQ(slow.excess, 400us);
     ASSERT_THAT(ids(slow), ElementsAre("slow_step.allocation", "slow_step.garbage_collection"));
     EXPECT_EQ(slow.causes[0].excess, 300us);
-    EXPECT_EQ(slow.causes[1].excess, 100us) << "what the first cause leaves";
+    EXPECT_EQ(slow.causes[1].excess, 100us) << "the part that the first cause leaves";
 }
 
 TEST(SlowStep, ASyncCountsOnlyWhileTheDeviceIsIdle)

@@ -143,7 +143,7 @@ TEST(Steps, AStepThatWaitsForAnotherRanksValidationIsUnsteady)
     EXPECT_THAT(warmupIndexes(stepsOf(std::string(kFirst) + std::string(kSecond) + "step 0 910 100\n")),
                 ElementsAre(0, 6));
     EXPECT_THAT(warmupIndexes(stepsOf(std::string(kFirst) + std::string(kSecond))), ElementsAre(0))
-        << "nothing waits for a process that only evaluates";
+        << "no rank waits for a process that only evaluates";
 }
 
 TEST(Steps, WorkersThatStartInsideAStepMakeItUnsteady)

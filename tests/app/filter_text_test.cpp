@@ -56,7 +56,7 @@ TEST(FilterText, WordsAreInTheName)
     EXPECT_FALSE(matches("volta 65", text("volta_sgemm_64")));
     EXPECT_TRUE(matches("aten::mm", text("aten::mm")));
     EXPECT_TRUE(matches("std::plus<int>", text("f<std::plus<int>>()"))) << "two colons are no field";
-    EXPECT_TRUE(matches("/home/me", text("/home/me/net.py(12): forward"))) << "a path is no pattern";
+    EXPECT_TRUE(matches("/home/me", text("/home/me/net.py(12): forward"))) << "a path is not a pattern";
 }
 
 TEST(FilterText, QuotesKeepSpacesAndSigns)

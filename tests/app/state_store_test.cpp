@@ -365,10 +365,10 @@ void StateStoreTest::measurementsWithOtherSettingsCannotBeKept()
         bench.experiments.start(advice);
         QTRY_VERIFY_WITH_TIMEOUT(finished.count() == 1, 90000);
         QVERIFY(!bench.configuration.setKnob("batch.size", "128"));
-        QSignalSpy told(&bench.notices, &app::Notices::noticed);
+        QSignalSpy noticed(&bench.notices, &app::Notices::noticed);
         bench.journal.keep(advice);
-        QCOMPARE(told.count(), 1);
-        QVERIFY2(told[0][1].toString().contains("Batch size = 128"), qPrintable(told[0][1].toString()));
+        QCOMPARE(noticed.count(), 1);
+        QVERIFY2(noticed[0][1].toString().contains("Batch size = 128"), qPrintable(noticed[0][1].toString()));
         QCOMPARE(parts(bench), "1 x 128");
         QVERIFY(bench.journal.shown().changes.empty());
         QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});

@@ -42,7 +42,7 @@ TEST(DetailedAnalysisSummary, RunsWhenVisibleAndItsRowsLinkToTheirEvidence)
     SummaryPanel panel(&selection);
     panel.resize(1200, 1600);
     panel.show(trace, factsOf(*trace));
-    EXPECT_FALSE(panel.findChild<EvidenceTable*>("launches")) << "nobody looks yet";
+    EXPECT_FALSE(panel.findChild<EvidenceTable*>("launches")) << "the view is not visible yet";
     panel.QWidget::show();
     ASSERT_TRUE(comes(panel, "launches"));
     EXPECT_FALSE(panel.findChild<QLabel*>("lookingCloser")->isVisible());

@@ -130,7 +130,7 @@ TEST_F(BookmarksTest, AreRestoredOnlyWithTheirTrace)
     TimelineView later(&selection, BookmarkStore(folder.filePath("kept")));
     later.replaceTrace(trace, path);
     const auto found = later.canvas()->scene().marks.all();
-    ASSERT_EQ(found.size(), 1U) << "a plain mark is not saved";
+    ASSERT_EQ(found.size(), 1U) << "a mark without a bookmark is not saved";
     EXPECT_EQ(found[0], (TimelineMark{time, true, "here & there"}));
     auto* menu = later.findChild<QMenu*>("bookmarks");
     ASSERT_TRUE(menu);

@@ -41,7 +41,8 @@ TEST(ChartFrame, NumbersStepsByTheirOwnIndex)
     };
     using Numbers = std::vector<std::int64_t>;
     EXPECT_EQ(numbersOf({3, 4, 5}), (Numbers{3, 4, 5}));
-    EXPECT_EQ(numbersOf({3, 40, 41, 90}), (Numbers{3, 40, 41, 90})) << "a time between two steps is in no step";
+    EXPECT_EQ(numbersOf({3, 40, 41, 90}), (Numbers{3, 40, 41, 90}))
+        << "a time between two steps does not belong to a step";
     // If there is not enough space for all: at or after each round number.
     std::vector<std::int64_t> many(1000);
     for (std::size_t i = 0; i < many.size(); ++i)

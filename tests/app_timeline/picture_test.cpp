@@ -47,7 +47,7 @@ TEST_F(TimelineCanvasTest, TheSvgShowsTheSameWithNamesAsText)
     canvas.bringIntoView(step(10).range());
     canvas.clearFocus();
     const QByteArray svg = canvas.svg();
-    EXPECT_TRUE(svg.contains(">forward</text>")) << "text stays text";
+    EXPECT_TRUE(svg.contains(">forward</text>")) << "texts stay unchanged";
     EXPECT_FALSE(svg.contains("<image")) << "no pixels";
     QSvgRenderer renderer(svg);
     ASSERT_TRUE(renderer.isValid());

@@ -123,7 +123,7 @@ TEST(TimelineSteps, ThoseOfALiveTraceNeedNotWaitForTheNextAnalysis)
     ASSERT_EQ(known.steps()->size(), 4U);
     EXPECT_EQ(known.steps()->at(3).index, 3);
     EXPECT_EQ(known.steps()->at(3).range, (TimeRange{traceTime(350'000), traceTime(390'000)}));
-    EXPECT_EQ(analysed->size(), 2U) << "others use these";
+    EXPECT_EQ(analysed->size(), 2U) << "other processes use these cores";
     feeder.feed("main\n step 4 390 40");
     const auto* before = known.steps().get();
     known.follow(*builder.snapshot());

@@ -140,7 +140,7 @@ TEST(TrackRows, StretchToFillTheHeightWhenThereIsRoom)
     TrackRows rows = rowsOf({.steps = 3});
     const int natural = rows.height();
     rows.fill(natural / 2);
-    EXPECT_EQ(rows.height(), natural) << "they are never lower than usual";
+    EXPECT_EQ(rows.height(), natural) << "they are never below the usual value";
     const int room = natural * 3 / 2;
     rows.fill(room);
     EXPECT_LE(rows.height(), room);

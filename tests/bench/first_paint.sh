@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How long from the start of the process until the first painted window, warm. Needs a display; xvfb-run gives one.
+# Time from the start of the process to the first painted window, with a warm page cache. Needs a display; xvfb-run gives one.
 #   xvfb-run -a tests/bench/first_paint.sh [BUILD_DIR [RUNS]]      default: build/release 20
 # Prints the median and the extremes, in ms. The kernel's tick limits each figure to 10 ms.
 set -euo pipefail

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Opens PyTorch JSON traces with Stepscope and with the peers, by turns, in fresh processes, and prints medians and ratios.
+# Opens PyTorch JSON traces with Stepscope and with the peers, alternating, in fresh processes, and prints medians and ratios.
 #   tests/bench/json_bench.sh BUILD_FOLDER [EVENTS …]          (default: 1000000 events)
-# The generator and the peers lie beside the checkout, in ../shared/bench, or in $STEPSCOPE_PEERS: gen_trace.py,
+# The generator and the peers are in ../shared/bench next to the checkout, or in $STEPSCOPE_PEERS: gen_trace.py,
 # simdjson_floor.cpp (parses on demand, one thread), kineto_floor.cpp (two threads, keeps no arguments, checks nothing).
-# Files are read once before, so that all find them in the page cache. Needs g++, python3 and libsimdjson-dev.
+# Files are read once first, so that they are in the page cache for all programs. Needs g++, python3 and libsimdjson-dev.
 set -euo pipefail
 build=$(realpath "${1:?usage: json_bench.sh BUILD_FOLDER [EVENTS …]}")
 shift
@@ -41,7 +41,7 @@ print(f"{sys.argv[2]} events, {ours['slices']} slices, warm cache, medians in se
 for name, value in sorted(seconds.items(), key=lambda item: item[1]):
     print(f"  {name:15} {value:7.3f}   ours / this {(seconds['ours.gz'] if name == 'gzip' else seconds['ours']) / value:5.2f}")
 mb = max(r['anonymous_mb'] for r in rows['ours'])
-print(f"  anonymous memory after opening {mb:.0f} MB ({mb / ours['events'] * 1e6:.0f} MB a million events), peak "
+print(f"  anonymous memory after opening {mb:.0f} MB ({mb / ours['events'] * 1e6:.0f} MB per million events), peak "
       f"{max(r['peak_mb'] for r in rows['ours']):.0f} MB, scan {statistics.median(r['scan_s'] for r in rows['ours']):.3f} s")
 PY
 done

@@ -36,8 +36,7 @@ TEST_F(CuptiMemoryTest, OnTheFlushThreadEndsTheRecordingNotTheProgram)
     }
     ASSERT_FALSE(recorder->error());
     EXPECT_THAT(recorder->error().error().what, hasId("recorder.memory"));
-    EXPECT_TRUE(source->setLevel(CuptiLevel::Full))
-        << "the change is no longer made, and the call does not wait for it";
+    EXPECT_TRUE(source->setLevel(CuptiLevel::Full)) << "the change is cancelled, and the call does not wait for it";
     expectNoteInTrace();
 }
 

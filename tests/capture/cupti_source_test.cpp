@@ -270,7 +270,7 @@ TEST_F(CuptiSourceTest, AWaitIsOnTheThreadOfItsCall)
     const auto thread = trace.of("thread 501");
     ASSERT_EQ(thread.size(), 2U);
     EXPECT_EQ(thread[1].record.kind, ActivityKind::Sync);
-    EXPECT_EQ(trace.loss.unmatched, 0U) << "22 was a query, and calls of queries are not recorded";
+    EXPECT_EQ(trace.loss.unmatched, 0U) << "call 22 was a query, and queries are not recorded";
 }
 
 TEST_F(CuptiSourceTest, DroppedAndUnreadableRecordsAreCounted)

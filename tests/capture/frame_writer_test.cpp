@@ -125,7 +125,7 @@ TEST(FrameWriter, AFileClosedByTheProgramIsReopenedAndOtherFilesAreNotTouched)
         ASSERT_EQ(others, ours) << "the program's file now has our descriptor";
         EXPECT_TRUE((*writer)->write(FrameType::End, {}));
         writer->reset();
-        EXPECT_EQ(write(others, "text", 4), 4) << "it is not closed together with the trace either";
+        EXPECT_EQ(write(others, "text", 4), 4) << "it is not closed with the trace";
         close(others);
     }
     EXPECT_EQ(std::filesystem::file_size(folder / "another"), 4U);

@@ -30,7 +30,7 @@ TEST(Kill, AtAnyMomentLosesNoRecordedEvent)
     EXPECT_EQ(losses.opened, 5);
     EXPECT_GT(losses.hostEvents, 0U);
     EXPECT_EQ(losses.hostLost, 0U);
-    EXPECT_GT(losses.fromRing, 0U) << "the rings were never needed: the test shows nothing";
+    EXPECT_GT(losses.fromRing, 0U) << "the rings were never needed, so the test shows nothing";
 }
 
 // The product's own reader combines file and ring.

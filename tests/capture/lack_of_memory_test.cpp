@@ -69,7 +69,7 @@ TEST(LackOfMemory, OnTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
     (*recorder)->setMetadata("versions.torch", "2.11.0");
     const container::EventRecord work{};
     (*recorder)->addBatch(0, {&work, 1});
-    EXPECT_EQ((*recorder)->stats().dropped, 1U) << "device work has no ring in which it could stay";
+    EXPECT_EQ((*recorder)->stats().dropped, 1U) << "device work has no ring that would keep it";
     const auto finished = (*recorder)->finish();
     ASSERT_FALSE(finished);
     EXPECT_THAT(finished.error().what, hasId("recorder.memory"));

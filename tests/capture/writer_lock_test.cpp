@@ -131,7 +131,7 @@ TEST(WriterLock, ALockedFileIsAliveEvenIfItsPidIsNotVisible)
     setPid(path, endedProcess());
     EXPECT_TRUE(isLive(path));
     ASSERT_TRUE((*recorder)->finish());
-    EXPECT_EQ(os::lockHolder(path), LockHolder::Nobody) << "a recorder that has finished is no longer a writer";
+    EXPECT_EQ(os::lockHolder(path), LockHolder::Nobody) << "a finished recorder is no longer a writer";
     EXPECT_FALSE(isLive(path));
 }
 

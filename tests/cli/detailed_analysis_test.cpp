@@ -101,7 +101,7 @@ TEST(DetailedSummary, IsPrintedOnlyOnRequest)
     const std::string text = run({"summarize", trace}).out, detailed = run({"summarize", "--detailed", trace}).out;
     EXPECT_THAT(text, Not(HasSubstr("What decided the duration")));
     EXPECT_THAT(text, Not(HasSubstr("What the trace does not record")));
-    EXPECT_THAT(detailed, StartsWith(text)) << "all the rest is the same";
+    EXPECT_THAT(detailed, StartsWith(text)) << "everything else is the same";
     EXPECT_EQ(run({"summarize", "--closer", trace}).out, detailed) << "the option's former name";
     EXPECT_THAT(detailed, HasSubstr("What decided the duration"));
 }

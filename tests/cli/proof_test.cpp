@@ -184,7 +184,8 @@ TEST(ReportCommand, NeedsNothingButATrace)
     EXPECT_EQ(run({"report", trace, "-o", folder / "r.html"}).status, 0);
     const std::string alone = contentsOf(folder / "r.html");
     EXPECT_THAT(alone, HasSubstr("40 steps"));
-    EXPECT_THAT(alone, HasSubstr("The trace contains no configuration")) << "what cannot be tried says why";
+    EXPECT_THAT(alone, HasSubstr("The trace contains no configuration"))
+        << "changes that cannot be tried have a reason";
     const Ended compared = run({"report", trace, "-o", folder / "c.html", "--config", folder.write("c.json", "{}"),
                                 "--against", folder.trace("before.sstrace", kWaits)});
     EXPECT_EQ(compared.status, 0) << compared.err;

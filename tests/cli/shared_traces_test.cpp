@@ -381,7 +381,7 @@ TEST_F(SharedTrace, FusedFilesOfTwoProcessesAreTwoRanks)
             EXPECT_NEAR(rank->breakdown.share(static_cast<TimeClass>(i)),
                         one.breakdown.share(static_cast<TimeClass>(i)), 0.001);
     }
-    EXPECT_EQ(both.devices.size(), 2U) << "devices that two processes number alike are two";
+    EXPECT_EQ(both.devices.size(), 2U) << "equal device numbers of two processes are two devices";
     EXPECT_NEAR(both.kernelUs, alone[0].kernelUs + alone[1].kernelUs, 10);
 }
 

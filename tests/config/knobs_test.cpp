@@ -174,7 +174,7 @@ TEST(Knobs, SayHowAChangeIsJudged)
          {"optimizer.kind", "optimizer.learning_rate", "schedule.kind", "schedule.warmup_steps", "gradient.clip_norm",
           "gradient.clip_value", "model.norm", "data.normalize", "augment.enabled", "augment.noise"})
         EXPECT_EQ(findKnob(key)->objective, Objective::LossAtEqualTime) << key;
-    EXPECT_EQ(findKnob("optimizer.implementation")->objective, Objective::StepTime) << "the same numbers, sooner";
+    EXPECT_EQ(findKnob("optimizer.implementation")->objective, Objective::StepTime) << "the same values, earlier";
     EXPECT_FALSE(findKnob("optimizer.implementation")->mayChangeLoss);
     EXPECT_TRUE(findKnob("precision.amp")->mayChangeLoss);
     EXPECT_EQ(findKnob("batch.size")->objective, Objective::StepTime);

@@ -117,7 +117,7 @@ TEST(Progress, LinesWithMissingOrWrongFieldsAreRejected)
         {"", "\n", "[]", "null", "5", "{}", R"({"type": 3})", R"({"type": "later"})", R"({"type": "preparing"})",
          R"({"type": "preparing", "what": 1, "done": 1, "total": 1})",
          R"({"type": "preparing", "what": "x", "done": 1.5, "total": 1})",
-         R"({"type": "notice", "severity": "fatal", "what": "", "where": "", "mend": "", "count": 1})",
+         R"({"type": "notice", "severity": "fatal", "what": "", "where": "", "hint": "", "count": 1})",
          R"({"type": "turn_result", "what": "steps", "seconds": [1, "x"], "losses": [], "samples": 1, "peak_bytes": 1})",
          R"({"type": "step", "step": 1, "epoch": 0, "steps": 1, "step_seconds": 1, "samples_per_second": 1, "loss": 1, "dropped": -1})"})
         EXPECT_FALSE(parseProgress(line)) << line;

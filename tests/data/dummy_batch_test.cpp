@@ -27,7 +27,7 @@ TEST(DummyBatch, HasItsOwnMemoryForTwoSamples)
     EXPECT_TRUE(std::all_of(values, values + 2 * 3 * 5 * 7, [](float value) { return value == 0; }));
     EXPECT_EQ(batch.target<std::int64_t>()[0], 0);
     EXPECT_EQ(batch.target<std::int64_t>()[1], 0);
-    EXPECT_EQ(pool->acquire()->inputs[0], loaders) << "the loader's memory went back";
+    EXPECT_EQ(pool->acquire()->inputs[0], loaders) << "the loader's memory was returned";
 }
 
 TEST(DummyBatch, IsNoLargerThanABatch)

@@ -87,7 +87,7 @@ TEST_P(EveryDataset, IsGeneratedOnceAndReportsItsShapes)
     for (const auto& entry : fs::recursive_directory_iterator(m_folder.path()))
         if (entry.is_regular_file())
             before[entry.path()] = entry.last_write_time();
-    EXPECT_FALSE(before.empty()) << "samples lie in real files";
+    EXPECT_FALSE(before.empty()) << "samples are in real files";
     ASSERT_TRUE(open());
     for (const auto& [path, time] : before)
         EXPECT_EQ(fs::last_write_time(path), time) << path;

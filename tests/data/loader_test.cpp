@@ -88,7 +88,7 @@ TEST(Loader, RanksShareEverySampleOrAsManyEach)
                     seen.insert(batch.images[i]);
             each.push_back(samples);
         }
-        EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), seen.size()) << "none comes twice";
+        EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), seen.size()) << "none occurs twice";
         EXPECT_EQ(each, equal ? std::vector<std::int64_t>({3, 3, 3}) : std::vector<std::int64_t>({4, 4, 3}));
     }
 }

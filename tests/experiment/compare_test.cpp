@@ -325,7 +325,7 @@ TEST(Compare, MedianAndMeanDisagreeOnTheResNetsWithAndWithoutWorkers)
     const Difference found = difference(**a, **b);
     ASSERT_TRUE(found.statistic && found.statistic->ci95 && found.meanStepUs && found.medianStepUs);
     EXPECT_EQ(found.statistic->kind, Difference::Statistic::Kind::MedianRatio)
-        << "nothing says that batches are the same";
+        << "nothing shows that the batches are the same";
     EXPECT_NEAR(found.meanStepUs->ratio(), 1.25, 0.01);
     EXPECT_NEAR(found.medianStepUs->ratio(), 1.39, 0.015);
     EXPECT_NEAR(found.statistic->stepUs.ratio(), 1.39, 0.02);
@@ -356,7 +356,7 @@ TEST(Compare, EachReasonAgainstComparingHasItsId)
     EXPECT_THAT(why(gpu("H100", "gemm"), two), testing::Contains(hasId("diff.not_comparable.device_count")));
     const Difference found = difference(*gpu("H100", "gemm"), *gpu("V100", "gemm"));
     EXPECT_EQ(headline(found, "b", "a").id, "diff.not_comparable");
-    EXPECT_TRUE(basis(found).empty()) << "no figure that nobody should use";
+    EXPECT_TRUE(basis(found).empty()) << "no figure that should not be used";
 }
 
 } // namespace

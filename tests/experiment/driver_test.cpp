@@ -164,7 +164,7 @@ TEST(Driver, ObservesTheMeasuredTurnsOfBothArms)
     drive(arms, monitor);
     EXPECT_EQ(monitor.owned.size(), 12U) << "six pairs";
     EXPECT_THAT(monitor.owned, testing::Each(testing::UnorderedElementsAre(100, 101)))
-        << "the arm that waits belongs to the experiment";
+        << "the waiting arm belongs to the experiment";
 }
 
 // Whichever arm is disturbed, the whole pair is measured again: the rule treats both arms equally.
@@ -186,7 +186,8 @@ TEST(Driver, APairIsRepeatedWhicheverTurnWasDisturbed)
         EXPECT_THAT(noteIds(result), ElementsAre("experiment.note.repeated_pairs"));
         EXPECT_DOUBLE_EQ(result.noise.turns.otherCores, 0) << "of the pairs that count";
         EXPECT_EQ(result.noise.crowdedTurns, 1U);
-        EXPECT_EQ(result.noise.disturbed.others.front().name, "cc1plus") << "who disturbed the other one is known";
+        EXPECT_EQ(result.noise.disturbed.others.front().name, "cc1plus")
+            << "the program that disturbed the other turn is known";
     }
 }
 
@@ -197,7 +198,7 @@ TEST(Driver, RepetitionsAreLimitedOnAMachineThatIsAlwaysBusy)
     const auto result = drive(arms, monitor);
     EXPECT_EQ(result.noise.repeatedPairs, kMostRepeatedPairs);
     EXPECT_EQ(result.noise.disturbedPairs, 6U);
-    EXPECT_EQ(result.verdict, Verdict::Pays) << "the interval is what decides";
+    EXPECT_EQ(result.verdict, Verdict::Pays) << "the interval decides";
     EXPECT_THAT(noteIds(result), ElementsAre("experiment.note.repeated_pairs", "experiment.note.disturbed_pairs"));
 }
 

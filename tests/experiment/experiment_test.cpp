@@ -148,7 +148,7 @@ TEST(Experiment, TheSearchItselfCanBeTheChange)
     const Script script;
     ExperimentPlan plan = scriptedPlan();
     plan.changes.push_back({"batch.find_max", "false", "true"});
-    EXPECT_THAT(noteIds(run(plan)), ElementsAre("experiment.note.screening")) << "losses of other batches";
+    EXPECT_THAT(noteIds(run(plan)), ElementsAre("experiment.note.screening")) << "losses from other batches";
     EXPECT_THAT(script.log("searches"), testing::Not(testing::IsEmpty()));
 }
 

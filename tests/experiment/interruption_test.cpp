@@ -83,7 +83,7 @@ TEST(Interruption, AFailedStartIsReportedInTheTrainersWords)
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 1"}};
     const profiler::Error error = failureOf(scriptedPlan());
     EXPECT_THAT(error.what, hasIdAndPart("trainer.bad_input", "said", "There is no such folder (/nowhere)"));
-    EXPECT_EQ(error.what.find("error")->text, "scripted.no_folder") << "as the trainer's notice has it";
+    EXPECT_EQ(error.what.find("error")->text, "scripted.no_folder") << "as in the trainer's notice";
     EXPECT_EQ(error.where, "the baseline");
 }
 

@@ -78,7 +78,7 @@ TEST(MachineNoise, ProcessorTimeIsDividedAmongTheArmsAndNamedOthers)
     machine.process(300, 1, "a (b) c", 8);
     const TurnConditions turn = monitor->end(kOwn);
     EXPECT_DOUBLE_EQ(turn.seconds, 1);
-    EXPECT_DOUBLE_EQ(turn.ownCores, 0.6) << "with what it started";
+    EXPECT_DOUBLE_EQ(turn.ownCores, 0.6) << "including its child processes";
     EXPECT_DOUBLE_EQ(turn.otherCores, 1.3);
     EXPECT_THAT(turn.others, ElementsAre(CpuShare{"cc1plus", 1.2}, CpuShare{"a (b) c", 0.08}));
 }
@@ -237,7 +237,7 @@ TEST(NoiseSource, IsThatOfTheDisturbedPairsIfTheMeanHidesIt)
     const TurnConditions crowded{.seconds = 1, .otherCores = 1.8, .others = {{"cc1plus", 1.7}}};
     add(report, crowded);
     addDisturbed(report, crowded);
-    EXPECT_EQ(noiseSource(report).id, "experiment.noise.unknown") << "that pair was repeated";
+    EXPECT_EQ(noiseSource(report).id, "experiment.noise.unknown") << "the pair was repeated";
     report.disturbedPairs = 1;
     EXPECT_EQ(noiseSource(report).id, "experiment.noise.processes");
 }

@@ -63,7 +63,7 @@ TEST(SameBatchLosses, AreJudgedOnBothSidesOfTheMargin)
 {
     EXPECT_EQ(compare({2, 2, 2}, {2.019, 2.019, 2.019}).kind, LossKind::NotWorse);
     EXPECT_EQ(compare({2, 2, 2}, {2.021, 2.021, 2.021}).kind, LossKind::Worse);
-    EXPECT_EQ(compare({2, 2, 2}, {1, 1, 1}).kind, LossKind::NotWorse) << "a lower loss is no fault";
+    EXPECT_EQ(compare({2, 2, 2}, {1, 1, 1}).kind, LossKind::NotWorse) << "a lower loss is not worse";
 }
 
 TEST(SameBatchLosses, ADivergedArmIsWorse)
@@ -71,7 +71,7 @@ TEST(SameBatchLosses, ADivergedArmIsWorse)
     constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinite = std::numeric_limits<double>::infinity();
     EXPECT_EQ(compare({1, 1}, {1, nan}).kind, LossKind::Worse);
     EXPECT_EQ(compare({1, 1}, {1, infinite}).kind, LossKind::Worse);
-    EXPECT_EQ(compare({1, nan}, {1, 1}).kind, LossKind::NotCompared) << "the baseline itself is lost";
+    EXPECT_EQ(compare({1, nan}, {1, 1}).kind, LossKind::NotCompared) << "the baseline itself diverged";
 }
 
 TEST(SameBatchLosses, ASeedsStepsAreOneObservation)

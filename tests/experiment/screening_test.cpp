@@ -47,7 +47,7 @@ TEST(Screening, ALowerValidationLossPays)
     const LossAtEqualTime& losses = *result.lossAtEqualTime;
     EXPECT_TRUE(losses.validation);
     EXPECT_DOUBLE_EQ(losses.seconds, 2);
-    EXPECT_EQ(losses.seeds.size(), 3U) << "what is as clear as that ends at the first look";
+    EXPECT_EQ(losses.seeds.size(), 3U) << "such a clear difference ends at the first look";
     EXPECT_NEAR(losses.b / losses.a, 0.8, 0.05);
     EXPECT_NEAR(losses.saved.value, losses.a - losses.b, 1e-9);
     EXPECT_GT(losses.saved.low, 0);

@@ -59,7 +59,7 @@ TEST(StepRatio, PairsCancelEffectsThatBothRunsShare)
     ASSERT_TRUE(paired.ci95 && medians.ci95);
     EXPECT_NEAR(paired.ratio(), 1.08, 0.01);
     EXPECT_GT(paired.ci95->first, 1.05);
-    EXPECT_LT(medians.ci95->first, 1) << "without pairs the batches hide it";
+    EXPECT_LT(medians.ci95->first, 1) << "without pairing, the batches hide it";
 }
 
 // The coverage of 95 % holds for typical step distributions: uniform noise, a fifth of slow steps, a long tail.

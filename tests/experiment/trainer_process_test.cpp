@@ -76,7 +76,7 @@ TEST(TrainerProcess, AnUnreadableLineIsAWarningAndTheRestIsRead)
     }
     EXPECT_THAT(warnings, testing::ElementsAre(hasIdAndPart("trainer.bad_record", "why", "nonsense"),
                                                hasIdAndPart("trainer.bad_record", "why", "no json at all")));
-    EXPECT_EQ(steps, 1) << "a record that came in two pieces";
+    EXPECT_EQ(steps, 1) << "a record that arrived in two pieces";
     EXPECT_TRUE(hello);
 }
 

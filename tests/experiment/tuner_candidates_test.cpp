@@ -91,7 +91,7 @@ TEST(TunerCandidates, MemorySavingsComeLastWithTwiceTheBatchAndAreJudgedByTime)
     ASSERT_EQ(rows.size(), 3U);
     EXPECT_EQ(rows[0].change.key, "memory_format");
     EXPECT_EQ(rows[1].objective, Objective::Time);
-    EXPECT_FALSE(rows[1].predicted) << "bytes are no time";
+    EXPECT_FALSE(rows[1].predicted) << "bytes are not a time";
     const auto texts = [](const std::vector<Toggle>& changes) {
         std::vector<std::string> all;
         for (const Toggle& change : changes)

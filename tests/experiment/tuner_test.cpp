@@ -257,7 +257,7 @@ TEST(TunedCode, OfABatchInPartsIsThatOfTheParts)
     ASSERT_TRUE(result.best.set("batch.size", "16"));
     ASSERT_TRUE(result.best.set("gradient.accumulation", "4"));
     const auto code = codeToPaste(result);
-    ASSERT_EQ(code.size(), 1U) << "an update sees as many samples: no other rate";
+    ASSERT_EQ(code.size(), 1U) << "an update uses the same number of samples, so the rate stays";
     EXPECT_EQ(code[0].rule, "gradient.accumulation");
     ASSERT_TRUE(result.best.set("batch.size", "32"));
     EXPECT_EQ(codeToPaste(result).size(), 2U);

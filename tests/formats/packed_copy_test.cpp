@@ -6,7 +6,7 @@
 #include <regex>
 #include <string>
 
-// A copy in our packed format contains everything that the original file contains.
+// A copy in a sealed file contains everything that the original file contains.
 namespace {
 
 using namespace profiler;

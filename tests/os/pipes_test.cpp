@@ -48,7 +48,7 @@ TEST(Pipes, ANonBlockingPipeIsReadWithoutWaiting)
     ASSERT_TRUE(pipe);
     setNonBlocking(pipe->reading.get());
     std::string text;
-    EXPECT_TRUE(readAvailable(pipe->reading.get(), text)) << "more may come";
+    EXPECT_TRUE(readAvailable(pipe->reading.get(), text)) << "more may arrive";
     EXPECT_EQ(writeAll(pipe->writing.get(), std::string(20'000, 'x')).error, 0);
     pipe->writing.reset();
     EXPECT_FALSE(readAvailable(pipe->reading.get(), text));
@@ -73,7 +73,7 @@ TEST(Pipes, WaitingEndsWithTheFirstThatIsReady)
     ASSERT_TRUE(silent && speaking && closed);
     std::array awaited = {Awaited{silent->reading.get()}, Awaited{speaking->reading.get()}, Awaited{-1}};
     waitForAny(awaited, milliseconds(1));
-    EXPECT_FALSE(awaited[0].isReady || awaited[1].isReady || awaited[2].isReady) << "the time was over";
+    EXPECT_FALSE(awaited[0].isReady || awaited[1].isReady || awaited[2].isReady) << "the time budget was used up";
     EXPECT_EQ(writeAll(speaking->writing.get(), "x").error, 0);
     waitForAny(awaited, std::nullopt);
     EXPECT_FALSE(awaited[0].isReady);
@@ -102,7 +102,7 @@ TEST(Pipes, SendingWithoutAReaderFailsWithoutASignal)
     std::string text;
     EXPECT_TRUE(readNext(ends->second.get(), text));
     EXPECT_EQ(text, "text");
-    EXPECT_FALSE(sendAll(ends->first.get(), std::string(8 << 20, 'x'), milliseconds(1))) << "nobody reads";
+    EXPECT_FALSE(sendAll(ends->first.get(), std::string(8 << 20, 'x'), milliseconds(1))) << "there is no reader";
     EXPECT_EQ(errno, EAGAIN);
     ends->second.reset();
     EXPECT_FALSE(sendAll(ends->first.get(), "text", milliseconds(0)));

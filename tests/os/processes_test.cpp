@@ -73,7 +73,7 @@ TEST(Children, AProgramThatDoesNotExistIsNotStarted)
     EXPECT_EQ(errno, ENOENT);
     EXPECT_EQ(startChild({.program = "/etc/passwd", .words = {"passwd"}}), std::nullopt);
     EXPECT_EQ(errno, EACCES);
-    EXPECT_EQ(reapAnyChild(), std::nullopt) << "nothing is left of the attempts";
+    EXPECT_EQ(reapAnyChild(), std::nullopt) << "the attempts leave no files";
 }
 
 TEST(Children, MayHaveNoInputAndNoErrors)

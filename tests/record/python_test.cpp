@@ -76,7 +76,7 @@ TEST(RecordPython, ATrainingsWaitsStepsAndRangesAgreeWithItsOwnTimers)
     EXPECT_THAT(names(*recorded, ActivityKind::Phase), testing::IsSupersetOf({"backward", "optimizer", "zero grad"}));
     EXPECT_EQ(recorded->metadata().at("loader.workers"), "0");
     EXPECT_EQ(recorded->metadata().at("loader.batch_size"), "8");
-    EXPECT_LT(std::stod(recorded->metadata().at("loader.load_cpu_share")), 0.3) << "reading a sample is a sleep";
+    EXPECT_LT(std::stod(recorded->metadata().at("loader.load_cpu_share")), 0.3) << "reading a sample sleeps";
     EXPECT_EQ(recorded->metadata().at("optimizer.class"), "torch.optim.SGD");
     EXPECT_EQ(recorded->metadata().at("optimizer.settings"), "lr=0.1");
     EXPECT_EQ(recorded->metadata().at("optimizer.count"), "1");
@@ -103,7 +103,7 @@ TEST(RecordPython, WorkersHaveTheirOwnTracks)
     for (const Track& track : recorded->tracks())
         if (track.kind == TrackKind::LoaderWorker && recorded->sliceCount(track.id) > 0)
             workerProcesses.insert(track.pid);
-    EXPECT_EQ(workerProcesses.size(), 4U) << "two workers, made anew for the second epoch";
+    EXPECT_EQ(workerProcesses.size(), 4U) << "two workers, restarted for the second epoch";
     // 96 samples in batches of 8, twice in workers; the validation's batches of 48 twice in the loop.
     const auto stages = names(*recorded, ActivityKind::LoaderStage);
     EXPECT_EQ(std::count(stages.begin(), stages.end(), "collate"), 2 * 12 + 2 * 2);
@@ -141,7 +141,7 @@ TEST(RecordPython, AProgramMayMarkItsStepsAndKeepsItsOwnSitecustomize)
     const std::string module =
         (std::filesystem::path(STEPSCOPE_CLI).parent_path() / "../share/stepscope/python").string();
     ended = shell(folder, "PYTHONPATH=" + (folder / "").string() + ":" + module + " " + python("marks.py"));
-    EXPECT_EQ(ended.out, "the user's False\n") << "without a recording the marks do nothing";
+    EXPECT_EQ(ended.out, "the user's False\n") << "without a recording the marks have no effect";
     EXPECT_EQ(ended.err, "");
 }
 

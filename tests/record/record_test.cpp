@@ -150,7 +150,7 @@ TEST(Record, AWindowContainsOnlyWhatStartsInIt)
         EXPECT_EQ(recorded->name(range), "inner");
     EXPECT_GE(ranges.size(), 1U);
     EXPECT_LT(ranges.size(), 20U);
-    EXPECT_EQ(recorded->captureStats().unmatched, 0U) << "the end of what began before is no fault";
+    EXPECT_EQ(recorded->captureStats().unmatched, 0U) << "the end of a range that began earlier is not an error";
     EXPECT_FALSE(recorded->captureStats().cut);
 }
 
@@ -276,7 +276,7 @@ TEST(Record, ASignalThatKillsTheProgramIsNamedInTheTrace)
     }
     const Folder folder;
     EXPECT_EQ(record(folder, kProgram + " ranges").status, 0);
-    EXPECT_TRUE(endOf(folder).is_null()) << "a program that ends by itself needs no note";
+    EXPECT_TRUE(endOf(folder).is_null()) << "a program that exits normally needs no note";
     const auto script = folder.write("run.sh", kProgram + " ranges > /dev/null\nsh -c 'kill -TERM $$'\nexit $?\n");
     EXPECT_EQ(record(folder, "sh " + script.string()).status, 143);
     EXPECT_EQ(endOf(folder)["id"], "record.ended.program_status");
@@ -325,7 +325,7 @@ TEST(Record, OfTwoRecordingsOfOneTraceTheSecondIsRefused)
     EXPECT_THAT(second.out, HasSubstr("status 1\n"));
     EXPECT_THAT(second.err, HasSubstr("another recording is writing this trace"));
     EXPECT_THAT(names(*trace(folder), ActivityKind::Nvtx), ElementsAre("outer", "inner", "wide ü", "here"))
-        << "the first is what it is";
+        << "the first value is unchanged";
     EXPECT_THAT(folder.files(), ElementsAre("ready", "t.sstrace"));
 }
 

@@ -119,7 +119,7 @@ TEST(ProcessTree, EndsDaemonsAndWhatIgnoresSignals)
     ASSERT_TRUE(tree);
     EXPECT_EQ(waitForEnd(*tree), 0);
     script.waitForOutput("daemon");
-    EXPECT_GE(processesWith(kMark).size(), 2U) << "the test must have something to end";
+    EXPECT_GE(processesWith(kMark).size(), 2U) << "the test needs a running process";
     tree->end();
     EXPECT_THAT(processesWith(kMark), IsEmpty());
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "no zombie is left";
@@ -169,7 +169,7 @@ TEST(ProcessTree, KillReturnsAtOnceAndEndsChildrenToo)
     script.waitForOutput("daemon");
     tree->kill();
     EXPECT_EQ(WTERMSIG(waitForEnd(*tree)), SIGKILL);
-    EXPECT_THAT(processesLeft(), IsEmpty()) << "while the tree is still there";
+    EXPECT_THAT(processesLeft(), IsEmpty()) << "while the tree still exists";
 }
 
 TEST(ProcessTree, APipeOfTheProgramClosesWithTheProgram)
@@ -187,7 +187,7 @@ TEST(ProcessTree, APipeOfTheProgramClosesWithTheProgram)
     std::size_t got = 0;
     for (ssize_t count = 0; (count = ::read(reading.get(), text.data() + got, text.size() - got)) > 0;)
         got += static_cast<std::size_t>(count);
-    EXPECT_EQ(text.substr(0, got), "to the pipe\n") << "and then the end of the pipe, which no keeper holds open";
+    EXPECT_EQ(text.substr(0, got), "to the pipe\n") << "and then the end of the pipe, which no keeper keeps open";
 }
 
 TEST(ProcessTree, InputAndErrorsGoTheirOwnWays)
@@ -208,7 +208,7 @@ TEST(ProcessTree, InputAndErrorsGoTheirOwnWays)
 TEST(ProcessTree, TheKeeperHoldsNoMemoryOfItsOwner)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitizer's own memory is part of it, so that the keeper gives nothing back";
+    GTEST_SKIP() << "a sanitizer's memory is included, so that the keeper frees nothing";
 #endif
     constexpr std::size_t kBytes = std::size_t{256} << 20;
     const Folder folder;
@@ -225,7 +225,7 @@ TEST(ProcessTree, TheKeeperHoldsNoMemoryOfItsOwner)
     for (int i = 0; i < 500 && residentBytes() > kBytes / 4; ++i)
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
     EXPECT_LT(residentBytes(), kBytes / 4);
-    EXPECT_EQ(large[kBytes / 2], 1) << "the owner has it as before";
+    EXPECT_EQ(large[kBytes / 2], 1) << "the owner has it unchanged";
     tree->end();
     EXPECT_THAT(processesWith(kMark), IsEmpty());
 }
@@ -306,7 +306,7 @@ TEST(PrivateView, FilesThatAProgramWritesAreItsOwn)
 TEST(PrivateView, NeedsNoRights)
 {
     if (::getuid() != 0)
-        GTEST_SKIP() << "the test before this one is about a user without rights";
+        GTEST_SKIP() << "the previous test covers a user without permissions";
     const Folder folder;
     writeFiles(folder);
     // Copies of other users' files cannot be created without privileges.

@@ -84,7 +84,7 @@ TEST_F(ProgramExperiment, AFasterProgramPays)
     EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.6), Le(2.2)));
     EXPECT_EQ(result->measured.pairs.size(), 6U) << "at the first look";
     EXPECT_THAT(notes(*result), Contains("experiment.note.seeded"));
-    EXPECT_THAT(m_folder.files(), IsEmpty()) << "what the arms write is theirs";
+    EXPECT_THAT(m_folder.files(), IsEmpty()) << "files that the arms write stay in their views";
     EXPECT_THAT(readText(m_folder / "../baseline.log"), HasSubstr("the program starts"));
 }
 
@@ -154,7 +154,7 @@ TEST_F(ProgramExperiment, ALargerBatchPaysIfItsLossAtEqualTimeIsNotWorse)
     EXPECT_EQ(result->measured.loss.seeds, 3U);
     ASSERT_TRUE(result->measured.lossAtEqualTime);
     EXPECT_GT(result->measured.lossAtEqualTime->seconds, 0.15) << "two turns of a tenth of a second";
-    EXPECT_THAT(notes(*result), Contains("experiment.note.screening")) << "and nothing is said about convergence";
+    EXPECT_THAT(notes(*result), Contains("experiment.note.screening")) << "and there is no claim about convergence";
 }
 
 TEST_F(ProgramExperiment, ALargerBatchWithAHigherLossDoesNotPay)
@@ -669,7 +669,7 @@ TEST_F(ProgramExperiment, StepsAreDroppedForWorkersThatComeLater)
     const auto result = run({"milliseconds=20", "grow=20"}, {"milliseconds=10", "grow=20"});
     ASSERT_TRUE(result) << result.error().message();
     const std::string log = readText(m_folder / "../change.log");
-    EXPECT_THAT(log, HasSubstr("drop 1\n")) << "before the workers were there";
+    EXPECT_THAT(log, HasSubstr("drop 1\n")) << "before the workers were started";
     EXPECT_THAT(log, HasSubstr("drop 7\n")) << "three workers with two batches each, and the one at hand";
 }
 

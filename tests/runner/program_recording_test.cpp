@@ -46,7 +46,7 @@ protected:
         auto recorded = recordProgram(m_plan, m_trace, stop);
         EXPECT_THAT(processesWith(kMark), IsEmpty());
         EXPECT_THAT(m_folder.scratch(), IsEmpty());
-        EXPECT_THAT(m_folder.files(), IsEmpty()) << "what the program writes is not the user's";
+        EXPECT_THAT(m_folder.files(), IsEmpty()) << "files that the program writes are not the user's";
         return recorded;
     }
     [[nodiscard]] nlohmann::json trace() const { return nlohmann::json::parse(readText(m_trace), nullptr, false); }

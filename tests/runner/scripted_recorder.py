@@ -27,7 +27,7 @@ for number in (signal.SIGINT, signal.SIGTERM):
     signal.signal(number, pass_on)
 command.wait()
 if os.environ.get("FAIL"):
-    error = {"id": "record.nothing.used", "parameters": [], "what": "nothing was recorded", "where": "", "mend": ""}
+    error = {"id": "record.nothing.used", "parameters": [], "what": "nothing was recorded", "where": "", "hint": ""}
     with open(report, "w") as file:
         json.dump({"schema": 1, "error": error}, file)
     sys.exit(1)

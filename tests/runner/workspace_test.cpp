@@ -113,7 +113,7 @@ TEST(Workspace, ACopyIsWrittenInsteadOfTheFolder)
     }
     EXPECT_EQ(folder.files(), before);
     EXPECT_FALSE(fs::exists(copy));
-    EXPECT_FALSE(Workspace::make(folder.path(), Isolation::Copy, {{"/etc/other.py", ""}})) << "it is in no copy";
+    EXPECT_FALSE(Workspace::make(folder.path(), Isolation::Copy, {{"/etc/other.py", ""}})) << "it is not in any copy";
 }
 
 TEST(Workspace, InPlaceNoFileIsReplaced)

@@ -53,7 +53,7 @@ TEST(BadSamples, ManyAreCountedInsteadOfNamed)
     EXPECT_EQ(notices.list.back().count, 500);
     EXPECT_EQ(notices.list.back().id, "training.bad_samples");
     bad.reportTotal();
-    EXPECT_EQ(notices.list.size(), named + 1) << "nothing new, nothing to tell";
+    EXPECT_EQ(notices.list.size(), named + 1) << "nothing new, so nothing is reported";
 }
 
 } // namespace

@@ -110,7 +110,7 @@ TEST(DeviceAugment, ShiftsByWholePixelsAsOftenEachWay)
         const int dx = middle % kEdge - (mirrored ? kEdge - 1 - 5 : 5), dy = middle / kEdge - 5;
         ++seen[{dx, dy, mirrored}];
         if (dy == -kMost) {
-            EXPECT_EQ(value(0, 5), -7) << "what lies outside";
+            EXPECT_EQ(value(0, 5), -7) << "the part outside";
         }
         if (dy == 0 && dx == 0 && !mirrored) {
             EXPECT_TRUE(at::equal(result[i], picture[0]));
@@ -163,7 +163,7 @@ TEST(Float32Settings, AreLibTorchs)
     setTf32(false);
     EXPECT_EQ(matmul(), at::Float32Precision::IEEE);
     EXPECT_EQ(context.float32Precision(at::Float32Backend::CUDA, at::Float32Op::CONV), at::Float32Precision::TF32)
-        << "what LibTorch does by itself";
+        << "LibTorch's own work";
     setCudnnBenchmark(true);
     EXPECT_TRUE(context.benchmarkCuDNN());
     setCudnnBenchmark(false);

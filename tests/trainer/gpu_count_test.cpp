@@ -49,7 +49,7 @@ TEST(GpuCount, OnTheProcessorAndForOneModelNoneIsCounted)
 TEST(GpuCount, ARankOfTorchrunNeedsTheOneOfItsNumber)
 {
     const auto config = with({"parallel.kind=ddp", "parallel.local_ranks=8"});
-    EXPECT_TRUE(enoughGpus(config, gpus(4), 3)) << "how many there are besides is torchrun's to say";
+    EXPECT_TRUE(enoughGpus(config, gpus(4), 3)) << "torchrun decides how many others there are";
     const auto refused = enoughGpus(config, gpus(4), 4);
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, hasId("device.few_gpus", {{"asked", "LOCAL_RANK = 4"}}));

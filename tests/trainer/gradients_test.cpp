@@ -100,7 +100,7 @@ TEST_P(Recomputation, IsBitIdenticalInGradientsStatisticsAndRandomNumbers)
     const Result expected = trainOnce(*plain, half, input), found = trainOnce(*again, half, input);
     expectEqual(found.gradients, expected.gradients);
     expectEqual(found.buffers, expected.buffers);
-    EXPECT_TRUE(at::equal(found.next, expected.next)) << "the generator is where it would have been";
+    EXPECT_TRUE(at::equal(found.next, expected.next)) << "the generator has the same state as without it";
 }
 INSTANTIATE_TEST_SUITE_P(Precision, Recomputation, testing::Bool(),
                          [](const auto& test) { return test.param ? "Bf16" : "Float"; });
@@ -183,7 +183,7 @@ TEST(Recomputation, ChoosesBlocksThatKeepMuchAndCostLittle)
     ASSERT_TRUE(checkpointing.decided());
     const auto costs = checkpointing.costs();
     EXPECT_EQ(costs[0].freedBytes, 2 * 2048 * 256 * 4) << "outputs of tanh and sigmoid, beside the block's own";
-    EXPECT_EQ(costs[1].freedBytes, 2048 * 16 * 4) << "the first product; weights and views of them stay anyway";
+    EXPECT_EQ(costs[1].freedBytes, 2048 * 16 * 4) << "the first product; weights and their views stay anyway";
     EXPECT_TRUE(costs[0].recomputed);
     EXPECT_FALSE(costs[1].recomputed);
 }

@@ -227,7 +227,7 @@ TEST(Knobs, ResumeAtTheEndOfAnEpochValidatesAndContinuesTheLog)
     for (std::size_t i = 0; i < goneOn.size(); ++i) {
         EXPECT_EQ(goneOn[i].substr(0, goneOn[i].find(',')), logged[i].substr(0, logged[i].find(',')));
         if (i <= 5) {
-            EXPECT_EQ(goneOn[i], logged[i]) << "lines of before stay";
+            EXPECT_EQ(goneOn[i], logged[i]) << "earlier lines stay";
         }
     }
 }
@@ -299,7 +299,7 @@ TEST(Knobs, ResumeRejectsFilesThatAreNoCheckpointOfThisTraining)
                                        protocol::NoticeValue{"value", "adam", "adam"}}));
     const auto wider = refused({"run.resume=" + good.string(), "model.width=8"});
     EXPECT_EQ(wider.id, "checkpoint.tensor_shape");
-    EXPECT_EQ(wider.where, good.string()) << "the learner, which does not know the file, found it";
+    EXPECT_EQ(wider.where, good.string()) << "the hooks found it without the file";
     EXPECT_FALSE(wider.hint.empty());
 }
 

@@ -90,7 +90,7 @@ TEST(LocalRanks, ADeathThatTakesLongToTellHoldsUpNeitherTheirWordsNorTheirEnd)
         const auto death = ranks.death();
         ASSERT_TRUE(death);
         EXPECT_THAT(*death, profiler::test::hasId("training.rank_exited", {{"rank", 1}, {"status", 7}}));
-        EXPECT_TRUE(heard.moreLines(3)) << "while the death is told";
+        EXPECT_TRUE(heard.moreLines(3)) << "while the failure is reported";
     }
     EXPECT_TRUE(heard.ended);
     EXPECT_EQ(heard.deaths, 1);

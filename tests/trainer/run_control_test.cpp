@@ -194,7 +194,7 @@ TEST(Turns, TimeOnlyWhatIsRequested)
     EXPECT_EQ(validation->samples, 2 * 20);
     ASSERT_THAT(validation->losses, SizeIs(2));
     EXPECT_GT(validation->losses[0], 0);
-    EXPECT_DOUBLE_EQ(validation->losses[0], validation->losses[1]) << "nothing was learnt between them";
+    EXPECT_DOUBLE_EQ(validation->losses[0], validation->losses[1]) << "no training happened between them";
     run.send(protocol::Stop{});
     EXPECT_EQ(run.end().status, 0);
 }

@@ -100,7 +100,7 @@ TEST(BrokenImages, AreNamedCountedAndLeftOut)
     const fs::path classes = images[0].parent_path().parent_path();
     for (int i : {3, 40})
         fs::resize_file(images[static_cast<std::size_t>(i)], 0);
-    std::ofstream(images[77]) << "this is no picture";
+    std::ofstream(images[77]) << "this is not an image";
     for (const char* workers : {"loader.workers=0", "loader.workers=2"}) {
         const auto run = train(
             folder.path(), {"dataset.kind=image_folder", "dataset.path=" + classes.string(), "run.epochs=2", workers});
@@ -175,7 +175,7 @@ TEST(FullDisk, IsToldAndTheTrainingGoesOn)
     ASSERT_FALSE(run.all<protocol::Done>().empty());
     EXPECT_EQ(run.all<protocol::Done>()[0].steps, 300);
     const auto notices = run.all<Notice>();
-    ASSERT_EQ(notices.size(), 1u) << "told once";
+    ASSERT_EQ(notices.size(), 1u) << "reported once";
     EXPECT_EQ(notices[0].severity, Notice::Severity::Warning);
     EXPECT_EQ(notices[0].id, "training.trace_ended");
     EXPECT_THAT(notices[0].where, HasSubstr("full.sstrace"));

@@ -75,7 +75,7 @@ void fields(Is<Notice> auto& r, auto&& field)
     field("severity", r.severity);
     field("what", r.what);
     field("where", r.where);
-    field("mend", r.hint);
+    field("hint", r.hint);
     field("count", r.count);
     field("id", r.id);
     field("parameters", r.parameters);

@@ -49,7 +49,7 @@ bool isSecondByte(unsigned char first, unsigned char second)
     return second >= low && second <= high;
 }
 
-// JSON only holds valid UTF-8, and a path cannot contain a NUL byte.
+// JSON contains only valid UTF-8, and a path cannot contain a NUL byte.
 bool isText(std::string_view text)
 {
     for (std::size_t at = 0; at < text.size();) {
@@ -276,7 +276,7 @@ void findRunProblems(const TrainingConfig& config, std::vector<ConfigError>& fou
         found.push_back({"config.compile_with_several_passes",
                          std::string(key::compile.name),
                          "true",
-                         "false with parallel.kind or gradient.accumulation: a CUDA graph holds a single pass",
+                         "false with parallel.kind or gradient.accumulation: a CUDA graph contains a single pass",
                          {}});
     if (config[key::compile] && (config[key::gradcheck] || config[key::gradgradcheck]))
         found.push_back({"config.compile_with_gradcheck",
@@ -402,7 +402,7 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
         return tl::unexpected(fileError("config.bad_json", "is not valid JSON",
                                         "check for a missing comma, quote or brace just before it",
                                         where.empty() ? at : fmt::format("{}, {}", where, at)));
-    } catch (const Json::out_of_range&) { // a number that no double can hold
+    } catch (const Json::out_of_range&) { // a number outside the range of double
         return tl::unexpected(fileError("config.number_too_large", "contains a number above 1.8e308",
                                         "check the exponents of its numbers", where));
     }

@@ -46,7 +46,7 @@ profiler::Result<void> readFile(const std::filesystem::path& path, std::vector<s
     const os::Transfer read = os::readAt(file.get(), 0, std::as_writable_bytes(std::span(out)));
     if (read.error != 0)
         return tl::unexpected(fileError(read.error, "the file cannot be read", path));
-    out.resize(read.bytes); // if the file was truncated meanwhile, its decoder reports the error
+    out.resize(read.bytes); // if the file was truncated in between, its decoder reports the error
     return {};
 }
 

@@ -15,7 +15,7 @@ using namespace profiler;
 
 namespace {
 
-// LibTorch's callback is a plain function, so its data is global. The generation tells a thread that its cached buffer
+// LibTorch's callback is a plain function, so its data is global. The generation shows a thread that its cached buffer
 // belongs to an earlier recorder.
 std::atomic<capture::Recorder*> currentRecorder{nullptr};
 std::atomic<std::uint64_t> generation{0};

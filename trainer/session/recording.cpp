@@ -19,7 +19,7 @@ Result<std::unique_ptr<Recording>> Recording::start(const std::filesystem::path&
     static_assert(std::size(kNames) == kPhases);
     capture::RecorderOptions options;
     options.path = path;
-    options.maxThreads += 2 * loaderWorkers; // besides those of LibTorch, CUDA and Stepscope
+    options.maxThreads += 2 * loaderWorkers; // in addition to those of LibTorch, CUDA and Stepscope
     auto recorder = capture::Recorder::start(options);
     if (!recorder)
         return tl::unexpected(recorder.error());

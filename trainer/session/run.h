@@ -7,7 +7,7 @@
 
 namespace trainer {
 
-/// What a run needs besides the training: progress, commands, recording.
+/// What a run needs in addition to the training: progress, commands, recording.
 struct Surroundings {
     const config::TrainingConfig& config;
     Recording& recording;

@@ -443,7 +443,7 @@ void JobPanel::showJob()
             table->setRows({});
         m_collectives->setRows({});
         m_empty->setText(
-            tr("No job is open.\nA job is one training with many ranks, each with a trace of its own. Drop the folder "
+            tr("No job is open.\nA job is one training with many ranks, each with its own trace. Drop the folder "
                "with the traces on this window, or choose File › Open a job…, to see which rank delays the others."));
         m_pages->setCurrentWidget(m_empty);
         m_showing = false;

@@ -40,8 +40,8 @@ QString ruleOfHistory(MemoryCategory category)
         return MemoryLook::tr("Freed by the part of the step that allocated it, before another part allocates; in the "
                               "forward pass, before another line allocates.");
     case MemoryCategory::Uncategorised:
-        return MemoryLook::tr("No call stack, a call stack that names no part of a step, or a history that ends too "
-                              "early to tell.");
+        return MemoryLook::tr("No call stack, a call stack that names no part of a step, or a history that ends before "
+                              "the category is known.");
     case MemoryCategory::Fragmented:
         return MemoryLook::tr("Free memory in segments that also hold allocated blocks. The allocator cannot return it "
                               "to the driver.");
@@ -132,7 +132,7 @@ QString memorySourceText(const analysis::DeviceMemory& memory)
         text =
             !memory.hasEvents
                 ? MemoryLook::tr("The trace contains the totals of PyTorch's allocator after each allocation. A memory "
-                                 "snapshot tells what the memory is used for.")
+                                 "snapshot shows what the memory is used for.")
             : memory.hasStacks
                 ? MemoryLook::tr("The trace contains each allocation during the recording. A holder is the operator "
                                  "and the Python function that ran on its thread; the line is where the function "

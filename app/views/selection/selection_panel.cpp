@@ -47,7 +47,7 @@ QLabel* plainLabel(const QString& text, QWidget* parent)
 }
 
 /// A link. Long names are elided in the middle instead of widening the page: both the folder and the function of a
-/// Python frame, and the end of a kernel's name, may tell it from others.
+/// Python frame, and the end of a kernel's name, may distinguish it from others.
 class LinkButton : public QPushButton {
 public:
     LinkButton(QString text, QWidget* parent) : QPushButton(parent), m_text(std::move(text))
@@ -152,7 +152,7 @@ Occurrences occurrencesOf(const profiler::Trace& trace, const Slice& slice, cons
 }
 
 /// A field of Chrome's events that the details already show better. If it occurs twice, one is a user argument; the
-/// order in the file does not tell which.
+/// order in the file does not show which.
 bool isShownAlready(const profiler::SliceDetails& all, std::string_view name, std::string_view value,
                     std::string_view title)
 {

@@ -177,7 +177,7 @@ public:
             --level;
         put(level, {begin, end, end, id, 0, m_names.same(name), kind, depth, false});
     }
-    /// A step or phase that is recorded on a track of its own: the caller of every other slice that is open, even of
+    /// A step or phase that is recorded on its own track: the caller of every other slice that is open, even of
     /// one that started before it.
     void addOuter(std::int64_t begin, std::int64_t end, std::uint32_t name, ActivityKind kind, SliceId id)
     {

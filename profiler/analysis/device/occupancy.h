@@ -13,7 +13,7 @@ inline constexpr std::uint8_t kWarps = 1, kRegisters = 2, kSharedMemory = 4, kBl
 } // namespace occupancy_limit
 
 /// The theoretical occupancy of a kernel: how many of its warps a multiprocessor (SM) can hold at one time, relative to
-/// the most that it can hold of any kernel. What a launch achieves is lower if its grid does not fill the device or its
+/// the maximum for any kernel. The achieved occupancy of a launch is lower if its grid does not fill the device or its
 /// blocks differ in duration.
 struct Occupancy {
     int blocks = 0;               ///< per multiprocessor

@@ -18,7 +18,7 @@ namespace profiler::analysis {
 enum class StragglerCause : std::uint8_t {
     Unknown,
     SlowCompute, ///< some kernels take longer, or there are more of them
-    Throttling,  ///< all kernels take longer alike, or the device reports a lowered clock
+    Throttling,  ///< all kernels take longer by about the same factor, or the device reports a lowered clock
     SlowHost,    ///< the device waits for the host; without device work: the processor is slower
     SlowLoader,
     GarbageCollection,
@@ -35,7 +35,7 @@ struct Straggler {
     double lateUs = 0;                 ///< mean delay in an affected step
     std::vector<std::int64_t> steps{}; ///< numbers of the affected steps
     bool always = false;               ///< in most of the steps
-    bool wholeHost = false;            ///< the other ranks of its host are late for the same cause, those of others not
+    bool wholeHost = false;            ///< all ranks of its host, and no others, are late for the same cause
     Message reason{};
 };
 
@@ -43,11 +43,11 @@ struct Straggler {
 struct JobRank {
     double stepUs = 0;
     double exposedUs = 0; ///< communication while nothing is computed
-    /// The part of it that is waiting: what exceeds the transfer of a collective, and point-to-point calls.
+    /// The waiting part of that time: time beyond the transfer of a collective, and point-to-point calls.
     double exposedWaitUs = 0;
-    double waitUs = 0;     ///< waiting for other ranks in collectives: what exceeds the shortest participation
+    double waitUs = 0;     ///< waiting for other ranks in collectives: time beyond the shortest participation
     double transferUs = 0; ///< the shortest participation of any rank in the same collectives
-    double lateUs = 0;     ///< arrival after the median of the other ranks; negative: before
+    double lateUs = 0;     ///< arrival after the median of the other ranks; negative: earlier
     double bubbleUs = 0;   ///< see RankStep::bubble
     /// Its place in its pipeline, from 0; −1: it has no point-to-point calls, or their group is not recorded.
     std::int64_t stage = -1;
@@ -100,7 +100,7 @@ struct PipelineUse {
 };
 
 struct JobAnalysis {
-    std::vector<std::int64_t> steps; ///< numbers of the analysed steps: those that the most ranks recorded, steady
+    std::vector<std::int64_t> steps; ///< numbers of the analysed steps: steady ones that most ranks recorded
     std::vector<JobRank> ranks;      ///< parallel to the digests
     double stepUs = 0;               ///< the longest mean step of a rank
     /// Mean share of a step in which a rank does not wait for communication, [0, 1].

@@ -226,7 +226,7 @@ private:
             }
             if (std::abs(largest) < least)
                 break;
-            // The windows tell the place to within half of their width; the largest single change is the jump.
+            // The windows locate the jump to within half of their width; the largest single change is the jump.
             std::int64_t sharpest = 0;
             for (std::size_t i = place - kJumpWindow + 1; i < place + kJumpWindow; ++i)
                 if (const std::int64_t change = std::abs(residuals[i].late - residuals[i - 1].late);

@@ -357,7 +357,7 @@ RankDigest rankDigest(const Trace& trace, const ActivityScan& scan, const std::v
         for (const HostWork::Piece& piece : host.pieces())
             totals.add(piece.name, piece.begin, piece.self);
         digest.work = totals.take();
-        // Operators of a loader without workers, and those that a collection interrupts, are no compute.
+        // Operators of a loader without workers, and those that a garbage collection interrupts, are not compute.
         sets.at(RankTimePart::Compute) = subtract(subtract(host.computing(), sets.at(RankTimePart::DataWait)),
                                                   sets.at(RankTimePart::GarbageCollection));
         std::vector<TimeRange> ranges;

@@ -19,7 +19,7 @@ namespace {
 constexpr double kLeastShare = 0.03;
 // A delay of a single step that stands out, as a share of the usual step.
 constexpr double kLeastOfStep = 0.15;
-// Deviations from the usual lateness beyond which a mean, and a single step, are no jitter.
+// Deviations from the usual lateness beyond which a mean, or a single step, is not jitter.
 constexpr double kMeanSigmas = 4, kStepSigmas = 8;
 constexpr double kToSigma = 1.4826; // of a normal distribution per median absolute deviation
 // Late in this share of the steps: always.

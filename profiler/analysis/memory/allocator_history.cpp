@@ -280,7 +280,7 @@ MemoryCategory categoryOf(const AllocatorHistory& history, const AllocatedBlock&
     if (origin == AllocationOrigin::Unknown)
         return MemoryCategory::Uncategorised;
     const bool isForward = origin == AllocationOrigin::Forward;
-    if (block.from == AllocatedBlock::kBefore) // one of a forward pass that is never freed is no activation of a step
+    if (block.from == AllocatedBlock::kBefore) // a forward pass's block that is never freed is not an activation
         return isForward ? MemoryCategory::Uncategorised : keptBy(origin);
     const std::size_t next = (isForward ? nextOther.line : nextOther.origin)[block.from];
     if (block.to == AllocatedBlock::kNotFreed)

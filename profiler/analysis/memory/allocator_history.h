@@ -17,7 +17,7 @@ namespace profiler::analysis {
 
 /// The part of a training step that a call stack belongs to.
 enum class AllocationOrigin : std::uint8_t {
-    Unknown,      ///< no frame of PyTorch tells
+    Unknown,      ///< no frame of PyTorch shows the origin
     Construction, ///< a module is built, moved to a device, or loaded
     Forward,      ///< a module is called
     Backward,     ///< autograd's engine runs

@@ -68,7 +68,7 @@ std::vector<Nanoseconds> timeBySteps(const Intervals& set, const std::vector<Ste
     return times;
 }
 
-/// The ranges on host threads of the steps' process that the scan does not tell apart.
+/// The ranges on host threads of the steps' process that the scan does not distinguish.
 void addHostRanges(const Trace& trace, const std::vector<Step>& steps, PartTimes& times)
 {
     const Phases phases(trace);

@@ -32,7 +32,7 @@ enum class StepTimePart : std::uint8_t {
 };
 inline constexpr std::size_t kStepTimeParts = static_cast<std::size_t>(StepTimePart::Idle) + 1;
 
-/// One thing that makes a step longer than usual.
+/// One cause of a step that takes longer than usual.
 struct SlowStepCause {
     StepTimePart part{};
     Message reason;       ///< in words, with its time

@@ -306,7 +306,7 @@ void CuptiSource::State::takeState(CUpti_CallbackId id, const CUpti_StateData& d
         addNote(error.asMessage());
 }
 
-/// Subscribes first, because only that tells whether CUPTI is free; then makes all calls that must come before a kind
+/// Subscribes first, because only that shows whether CUPTI is free; then makes all calls that must come before a kind
 /// is enabled.
 Result<void> CuptiSource::State::prepare()
 {

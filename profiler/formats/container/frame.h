@@ -128,7 +128,7 @@ enum class EventType : std::uint8_t {
     Launch,  ///< the slot after the Device record of a kernel, since version 3
 };
 
-/// True for the second slot of a device record, which has no name and no times of its own.
+/// True for the second slot of a device record, which has neither a name nor times.
 constexpr bool isSecondSlot(EventType type)
 {
     return type == EventType::Extra || type == EventType::Launch;

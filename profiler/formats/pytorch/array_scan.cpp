@@ -113,7 +113,7 @@ constexpr std::uint64_t kNoEvent = std::numeric_limits<std::uint64_t>::max();
 /// The result of scanning a part of the event array.
 struct ScannedPart {
     std::uint64_t begin = kNoEvent; ///< where the scan started: an event's brace
-    bool reachedLimit = false;      ///< the array goes on in the next part; `end` is at the next event's brace
+    bool reachedLimit = false;      ///< the array continues in the next part; `end` is at the next event's brace
     ArrayEnd end;
     ScanResult result;
 };

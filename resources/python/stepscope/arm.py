@@ -50,7 +50,7 @@ from .guard import guarded, report
 
 _NAME, _SEED, _STACK_SIGNAL = "STEPSCOPE_ARM", "STEPSCOPE_ARM_SEED", "STEPSCOPE_ARM_STACK_SIGNAL"
 _UNREACHABLE = 3  # exit status of a process whose experiment does not respond
-_PROGRESS_NS = 1_000_000_000  # seconds between two progress reports
+_PROGRESS_NS = 1_000_000_000  # between two progress reports
 _MOST_LINES = 20  # lines of a traceback: its end names the error and the innermost calls
 
 _arm = None
@@ -613,7 +613,8 @@ class Arm:
 
 
 def _shifted(seed, shift):
-    """Also of a NumPy integer; other values (None, arrays, texts, and the version of random.seed) stay."""
+    """The seed plus `shift`, also for a NumPy integer. Other values (None, arrays, texts, the version of random.seed) are
+    returned unchanged."""
     is_number = hasattr(seed, "__index__") and not isinstance(seed, bool) and getattr(seed, "shape", ()) == ()
     return (int(seed) + shift) % 2**32 if is_number and 0 <= int(seed) < 2**32 else seed
 

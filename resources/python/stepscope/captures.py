@@ -70,7 +70,7 @@ class Captures:
         self._operators_off = None
 
     def forked(self):
-        """In a forked child, the thread does not exist, and the parent's capture goes on without it."""
+        """In a forked child, the thread does not exist, and the parent's capture continues without it."""
         self._reset()
         self._seen = self._state()
 
@@ -134,7 +134,7 @@ class Captures:
         name, steps = str(request["name"]), int(request["steps"])
         rank, _ = rank_and_size()
         if not name.startswith("capture-") or os.sep in name or not 0 < steps <= _MOST_STEPS:
-            raise ValueError(f"{self._path} is no request for a capture")
+            raise ValueError(f"{self._path} is not a request for a capture")
         self._wanted = int(request.get("first") or 0), steps
         self._busy = True
         self._ready.clear()
@@ -189,7 +189,7 @@ class Captures:
         on()
 
     def _end(self):
-        """At the end of the last step. The program may end meanwhile: it waits for the thread, which is no daemon."""
+        """At the end of the last step. If the program ends now, it waits for the thread, which is not a daemon."""
         self._stop()
         threading.Thread(target=self._collect, name="stepscope capture").start()
 

@@ -131,7 +131,7 @@ class Models:
                 continue
             for child in module.children():
                 # Containers of torch.nn are parts of a model: watching them would slow down calls of every one of them.
-                # What is distributed is the whole model, whatever its class.
+                # A module that is distributed is the whole model, whatever its class.
                 is_part = type(child).__module__.startswith("torch.nn.") and not _is_distributed(module)
                 if _size(child) == _size(module) and not is_part and not _is_script(child):
                     inner[id(child)] = entry
