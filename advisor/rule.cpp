@@ -281,29 +281,29 @@ private:
 
 } // namespace
 
-std::vector<RuleAdvice> mergeLiveAdvice(std::vector<RuleAdvice> said, std::vector<RuleAdvice> ofLastSteps)
+std::vector<RuleAdvice> mergeLiveAdvice(std::vector<RuleAdvice> current, std::vector<RuleAdvice> ofLastSteps)
 {
     std::vector<RuleAdvice> risen;
     for (RuleAdvice& now : ofLastSteps) {
         const auto before =
-            std::find_if(said.begin(), said.end(), [&](const RuleAdvice& advice) { return advice.id == now.id; });
-        const int more = before == said.end() ? 1 : strength(now.advice.state) - strength(before->advice.state);
+            std::find_if(current.begin(), current.end(), [&](const RuleAdvice& advice) { return advice.id == now.id; });
+        const int more = before == current.end() ? 1 : strength(now.advice.state) - strength(before->advice.state);
         if (more < 0 || now.advice.state == State::CannotTell)
             continue;
         if (more == 0) {
             *before = std::move(now);
             continue;
         }
-        if (before != said.end())
-            said.erase(before);
+        if (before != current.end())
+            current.erase(before);
         risen.push_back(std::move(now));
     }
     for (RuleAdvice& now : risen) {
-        const auto place =
-            std::find_if(said.begin(), said.end(), [&](const RuleAdvice& other) { return belongsBefore(now, other); });
-        said.insert(place, std::move(now));
+        const auto place = std::find_if(current.begin(), current.end(),
+                                        [&](const RuleAdvice& other) { return belongsBefore(now, other); });
+        current.insert(place, std::move(now));
     }
-    return said;
+    return current;
 }
 
 struct RuleContext::Shared {

@@ -116,7 +116,7 @@ struct RuleContext {
     [[nodiscard]] const ProgramValues& recordedValues() const;
 
     struct Shared;
-    /// Holds their results; copies of the context share it.
+    /// Contains their results; copies of the context share it.
     std::shared_ptr<Shared> shared = makeShared();
 
 private:
@@ -187,8 +187,8 @@ std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profil
 /// analyzed again, evidence only accumulates, so that findings do not come and go with the content of the last steps:
 /// "cannot tell" changes nothing, "silent" replaces "cannot tell" and an older "silent", and a finding replaces
 /// anything. A finding that the last steps do not show stays unchanged. Advice whose state does not change keeps its
-/// position; a new finding is inserted before the first one that is worth less.
-/// @param said best first, as returned by advise()
-std::vector<RuleAdvice> mergeLiveAdvice(std::vector<RuleAdvice> said, std::vector<RuleAdvice> ofLastSteps);
+/// position; a new finding is inserted before the first one with a lower impact.
+/// @param current  best first, as returned by advise()
+std::vector<RuleAdvice> mergeLiveAdvice(std::vector<RuleAdvice> current, std::vector<RuleAdvice> ofLastSteps);
 
 } // namespace advisor

@@ -37,9 +37,9 @@ class Arm {
 public:
     virtual ~Arm() = default;
     /// Waits until the program is ready for turns.
-    virtual Outcome<config::protocol::Hello> hello(const RunLimits& bounds) = 0;
+    virtual Outcome<config::protocol::Hello> hello(const RunLimits& limits) = 0;
     /// @param patience if an answer takes longer, the program counts as hanging
-    virtual Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const RunLimits& bounds,
+    virtual Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const RunLimits& limits,
                                                        std::chrono::seconds patience) = 0;
     /// Ends the program and waits until it and its children have exited, so that their memory is free for the next one.
     virtual void finish() = 0;

@@ -87,7 +87,7 @@ class Driver {
 public:
     explicit Driver(const ExperimentSetup& setup)
         : m_plan(setup.plan), m_programs(setup.arms), m_monitor(setup.monitor), m_progress(setup.progress),
-          m_bounds(setup.bounds), m_screens(isScreening(setup.plan)),
+          m_limits(setup.limits), m_screens(isScreening(setup.plan)),
           m_memory(setup.plan.objective == Objective::Memory),
           m_steps(setup.plan.measure == "steps" || m_screens || m_memory),
           m_otherBatches(!m_screens && !m_memory && m_steps && !sameBatches(setup.plan.changes)),
@@ -96,7 +96,7 @@ public:
         m_result.plan = setup.plan;
         m_result.noise.cores = m_monitor.cores();
         m_result.warmUp.limitSeconds = kMostWarmUpSeconds;
-        m_bounds.preparing = [this](const protocol::Preparing& preparing) { reportPreparing(preparing); };
+        m_limits.preparing = [this](const protocol::Preparing& preparing) { reportPreparing(preparing); };
         if (m_memory) {
             m_sequentialWarmUp = kMemoryWarmUpSteps;
             m_units = {kMemorySteps, kMemorySteps};
@@ -195,7 +195,7 @@ private:
     Arms& m_programs;
     MachineMonitor& m_monitor;
     const std::function<void(const ExperimentProgress&)>& m_progress;
-    RunLimits m_bounds;
+    RunLimits m_limits;
     const bool m_screens, m_memory;
     const bool m_steps;  // otherwise epochs or validations are timed
     bool m_otherBatches; // the objective is time and the batches differ: the arms' losses are compared at equal time
@@ -242,7 +242,7 @@ Outcome<void> Driver::startBoth(std::size_t seed)
 
 Outcome<protocol::Hello> Driver::greet(Arm& arm)
 {
-    auto hello = arm.hello(m_bounds);
+    auto hello = arm.hello(m_limits);
     if (hello)
         m_result.machine = {profiler::os::processorName(), hello->device};
     m_drop = m_steps ? m_programs.stepsToDrop() : 0;
@@ -280,7 +280,7 @@ Outcome<void> Driver::warmBoth()
 {
     reportDoing("warming up");
     const std::array<Arm*, 2> arms = {m_arms[0].get(), m_arms[1].get()};
-    const auto warm = warmUp(arms, m_plan.measure, m_drop, m_bounds);
+    const auto warm = warmUp(arms, m_plan.measure, m_drop, m_limits);
     if (!warm)
         return tl::unexpected(warm.error());
     for (std::size_t arm = 0; arm < 2; ++arm) {
@@ -310,7 +310,7 @@ Outcome<void> Driver::trainForEqualTime(std::span<const WarmUp> warm)
     const auto steps = std::llround(missing / m_unitSeconds[behind]);
     if (steps == 0)
         return {};
-    const auto turn = m_arms[behind]->take({"steps", 0, steps}, m_bounds, patienceFor(missing));
+    const auto turn = m_arms[behind]->take({"steps", 0, steps}, m_limits, patienceFor(missing));
     if (!turn)
         return tl::unexpected(turn.error());
     return {};
@@ -322,7 +322,7 @@ Outcome<void> Driver::compareFirstLosses()
 {
     constexpr std::int64_t kSteps = 10;
     for (std::size_t arm = 0; arm < 2; ++arm) {
-        auto result = m_arms[arm]->take({"steps", 0, kSteps}, m_bounds, kFirstPatience);
+        auto result = m_arms[arm]->take({"steps", 0, kSteps}, m_limits, kFirstPatience);
         if (!result)
             return tl::unexpected(result.error());
         m_now.losses[arm] = std::move(result->losses);
@@ -370,7 +370,7 @@ Outcome<protocol::TurnResult> Driver::observed(Arm& arm, const protocol::Turn& t
                                                TurnConditions& conditions)
 {
     m_monitor.begin(ownProcesses(&arm));
-    auto result = arm.take(turn, m_bounds, patience);
+    auto result = arm.take(turn, m_limits, patience);
     conditions = m_monitor.end(ownProcesses(&arm));
     return result;
 }
@@ -457,7 +457,7 @@ Outcome<Driver::Turn> Driver::sequentialTurn(std::size_t arm)
     const bool first = !m_memory && m_result.pairs.empty();
     if (first) {
         const std::array<Arm*, 1> arms = {program->get()};
-        const auto warm = warmUp(arms, m_plan.measure, m_drop, m_bounds);
+        const auto warm = warmUp(arms, m_plan.measure, m_drop, m_limits);
         if (!warm)
             return tl::unexpected(warm.error());
         noteWarmUp(arm, warm->front());
@@ -593,7 +593,7 @@ Outcome<void> Driver::planScreening()
             "reserve samples for validation (dataset.validation_share), which are not augmented"));
     reportDoing("warming up");
     const std::array<Arm*, 2> arms = {m_arms[0].get(), m_arms[1].get()};
-    const auto warm = warmUp(arms, "steps", m_drop, m_bounds);
+    const auto warm = warmUp(arms, "steps", m_drop, m_limits);
     if (!warm)
         return tl::unexpected(warm.error());
     std::int64_t slow = 0;
@@ -687,7 +687,7 @@ Outcome<void> Driver::beginLearning(std::size_t arm)
 {
     const auto patience =
         std::max(kFirstPatience, patienceFor(m_unitSeconds[arm] * static_cast<double>(m_untimedSteps)));
-    const auto first = m_arms[arm]->take({"steps", 0, m_untimedSteps}, m_bounds, patience);
+    const auto first = m_arms[arm]->take({"steps", 0, m_untimedSteps}, m_limits, patience);
     if (!first)
         return tl::unexpected(first.error());
     m_now.untrained[arm] = first->losses.empty() ? 0 : first->losses.front();
@@ -706,7 +706,7 @@ Outcome<void> Driver::learn(std::size_t arm, double untilSeconds)
                                 m_programs.name(arm), curve.seconds(), m_horizon));
         const auto count = std::max<std::int64_t>(1, std::llround(std::min(left, kPieceSeconds) / stepSeconds));
         const auto turn =
-            m_arms[arm]->take({"steps", 0, count}, m_bounds, patienceFor(stepSeconds * static_cast<double>(count)));
+            m_arms[arm]->take({"steps", 0, count}, m_limits, patienceFor(stepSeconds * static_cast<double>(count)));
         if (!turn)
             return tl::unexpected(turn.error());
         curve.add(turn->seconds, turn->losses);
@@ -721,7 +721,7 @@ Outcome<double> Driver::validate(std::size_t arm)
 {
     const auto patience =
         m_validationSeconds > 0 ? patienceFor(m_validationSeconds) : std::chrono::seconds(kFirstValidationPatience);
-    const auto turn = m_arms[arm]->take({"validation", 0, 1}, m_bounds, patience);
+    const auto turn = m_arms[arm]->take({"validation", 0, 1}, m_limits, patience);
     if (!turn)
         return tl::unexpected(turn.error());
     if (turn->losses.empty())
@@ -859,8 +859,8 @@ void Driver::report()
     m_state.pairs = m_result.pairs;
     m_state.secondsSpent = secondsSpent();
     m_state.secondsLeft = secondsLeft();
-    if (m_bounds.deadline != Clock::time_point::max()) {
-        const double left = std::chrono::duration<double>(m_bounds.deadline - Clock::now()).count();
+    if (m_limits.deadline != Clock::time_point::max()) {
+        const double left = std::chrono::duration<double>(m_limits.deadline - Clock::now()).count();
         m_state.secondsLeft = std::max(0.0, std::min(m_state.secondsLeft, left));
     }
     m_progress(m_state);

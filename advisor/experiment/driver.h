@@ -12,7 +12,7 @@ struct ExperimentSetup {
     Arms& arms;
     MachineMonitor& monitor;
     const std::function<void(const ExperimentProgress&)>& progress; ///< see runExperiment()
-    RunLimits bounds;
+    RunLimits limits;
 };
 
 /// The single driver of all experiments: starts arms, lets them take turns, evaluates the data at the planned looks,

@@ -120,11 +120,11 @@ Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
         return tl::unexpected(program.error());
     TrainerArms arms(*program, std::move(*configs), {"the baseline", nameOf(plan.changes)});
     const auto monitor = systemMonitor();
-    RunLimits bounds;
-    bounds.stop = std::move(stop);
+    RunLimits limits;
+    limits.stop = std::move(stop);
     if (plan.budget.count() > 0)
-        bounds.deadline = RunLimits::Clock::now() + plan.budget;
-    auto result = driveExperiment({plan, arms, *monitor, progress, std::move(bounds)});
+        limits.deadline = RunLimits::Clock::now() + plan.budget;
+    auto result = driveExperiment({plan, arms, *monitor, progress, std::move(limits)});
     if (result && !searchesLeftOut(plan).empty())
         result->notes.push_back(
             profiler::message<"experiment.note.no_batch_search",

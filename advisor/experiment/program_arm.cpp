@@ -165,8 +165,8 @@ public:
     }
 
     Outcome<void> launch();
-    Outcome<protocol::Hello> hello(const RunLimits& bounds) override;
-    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const RunLimits& bounds, seconds patience) override;
+    Outcome<protocol::Hello> hello(const RunLimits& limits) override;
+    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const RunLimits& limits, seconds patience) override;
     void finish() override { end(); }
     [[nodiscard]] std::vector<std::int64_t> processes() const override
     {
@@ -184,21 +184,21 @@ private:
     void hear(Peer& peer, const json& record);
     void answerRanks();
     template <class Reached>
-    Outcome<Event> waitFor(Reached reached, const RunLimits& bounds, const Patience& patience);
+    Outcome<Event> waitFor(Reached reached, const RunLimits& limits, const Patience& patience);
     [[nodiscard]] Patience patienceOf(const protocol::Turn& turn, seconds patience) const;
     [[nodiscard]] bool allRanksHere() const;
     [[nodiscard]] bool haveRanksEnded() const;
     [[nodiscard]] bool isInBackground();
     [[nodiscard]] const Peer* timedRank();
-    Outcome<void> handleExit(const RunLimits& bounds);
+    Outcome<void> handleExit(const RunLimits& limits);
     Interruption failed(const Message& how, std::vector<std::string> traceback, std::string hint = {});
     Interruption hung(seconds patience);
     Interruption late(seconds patience);
     [[nodiscard]] std::string outputSince(std::uint64_t begin) const;
     [[nodiscard]] std::uint64_t outputSize() const;
-    Outcome<void> relaunch(const RunLimits& bounds);
+    Outcome<void> relaunch(const RunLimits& limits);
     Outcome<void> checkLosses(protocol::TurnResult& result, std::int64_t stepsBefore);
-    Outcome<void> greet(const RunLimits& bounds);
+    Outcome<void> greet(const RunLimits& limits);
     void noteQueue(const json& loader);
     std::vector<Peer*> ranks();
 
@@ -488,7 +488,7 @@ Interruption ProgramArm::late(seconds patience)
 
 /// Handles the exit of the program, or of its training processes. Success: it ran to completion; otherwise the reason
 /// for the failure.
-Outcome<void> ProgramArm::handleExit(const RunLimits& bounds)
+Outcome<void> ProgramArm::handleExit(const RunLimits& limits)
 {
     const auto until = Clock::now() + kEndPatience;
     const auto isClear = [&] {
@@ -497,7 +497,7 @@ Outcome<void> ProgramArm::handleExit(const RunLimits& bounds)
             !trained.empty() && std::all_of(trained.begin(), trained.end(), [](Peer* peer) { return peer->isDone; });
         return m_tree->status() || allDone;
     };
-    while (!isClear() && Clock::now() < until && !bounds.stop.stop_requested())
+    while (!isClear() && Clock::now() < until && !limits.stop.stop_requested())
         pump(kHeartbeat);
     pump(milliseconds(0)); // reports that it sent before it exited
     const auto status = m_tree->status();
@@ -518,17 +518,17 @@ Outcome<void> ProgramArm::handleExit(const RunLimits& bounds)
 }
 
 template <class Reached>
-Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits& bounds, const Patience& patience)
+Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits& limits, const Patience& patience)
 {
     const auto begin = Clock::now();
     m_heard = begin;
     std::uint64_t printed = outputSize();
     for (;;) {
-        if (bounds.stop.stop_requested())
+        if (limits.stop.stop_requested())
             return tl::unexpected(
                 interruption(Why::Cancelled, message<"program.run.cancelled", "The experiment was cancelled">()));
         const auto now = Clock::now();
-        if (now >= bounds.deadline)
+        if (now >= limits.deadline)
             return tl::unexpected(
                 interruption(Why::OutOfTime, message<"program.run.out_of_time", "Time budget used up">()));
         if (now - m_heard >= patience.quiet)
@@ -539,7 +539,7 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits&
         if (reached())
             return Event::Reached;
         if (!m_traceback.empty() || haveRanksEnded() || (m_tree->status() && ranks().empty() && !isInBackground())) {
-            if (auto ended = handleExit(bounds); !ended)
+            if (auto ended = handleExit(limits); !ended)
                 return tl::unexpected(ended.error());
             return Event::ProgramEnded;
         }
@@ -550,9 +550,9 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits&
     }
 }
 
-Outcome<void> ProgramArm::greet(const RunLimits& bounds)
+Outcome<void> ProgramArm::greet(const RunLimits& limits)
 {
-    const auto event = waitFor([this] { return allRanksHere(); }, bounds, {m_shared.setup.startPatience, true});
+    const auto event = waitFor([this] { return allRanksHere(); }, limits, {m_shared.setup.startPatience, true});
     if (!event)
         return tl::unexpected(event.error());
     if (*event == Event::ProgramEnded)
@@ -569,9 +569,9 @@ void ProgramArm::noteQueue(const json& loader)
     m_shared.drop.at(m_arm) = loader.value("workers", std::int64_t{0}) * loader.value("prefetch", std::int64_t{0}) + 1;
 }
 
-Outcome<protocol::Hello> ProgramArm::hello(const RunLimits& bounds)
+Outcome<protocol::Hello> ProgramArm::hello(const RunLimits& limits)
 {
-    if (const auto greeted = greet(bounds); !greeted)
+    if (const auto greeted = greet(limits); !greeted)
         return tl::unexpected(greeted.error());
     const json& said = *ranks().front()->hello;
     const json loader = said.value("loader", json::object());
@@ -588,14 +588,14 @@ Outcome<protocol::Hello> ProgramArm::hello(const RunLimits& bounds)
     return hello;
 }
 
-Outcome<void> ProgramArm::relaunch(const RunLimits& bounds)
+Outcome<void> ProgramArm::relaunch(const RunLimits& limits)
 {
     end();
     m_traceback.clear();
     m_steps = m_mostSteps = 0;
     if (auto started = launch(); !started)
         return started;
-    return greet(bounds);
+    return greet(limits);
 }
 
 /// Training continues between validations, and the length of an epoch is unknown; therefore only signs of life count.
@@ -606,7 +606,7 @@ Patience ProgramArm::patienceOf(const protocol::Turn& turn, seconds patience) co
     return {m_shared.setup.startPatience, true, patience};
 }
 
-Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const RunLimits& bounds, seconds patience)
+Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const RunLimits& limits, seconds patience)
 {
     const bool isSteps = turn.what == "steps";
     protocol::TurnResult result;
@@ -628,7 +628,7 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
             return std::ranges::all_of(
                 ranks(), [](Peer* rank) { return rank->turn || !rank->isInTurn || rank->isDone || !rank->isOpen; });
         };
-        const auto event = waitFor([&] { return answered() && !haveRanksEnded(); }, bounds, patienceOf(turn, patience));
+        const auto event = waitFor([&] { return answered() && !haveRanksEnded(); }, limits, patienceOf(turn, patience));
         if (!event)
             return tl::unexpected(event.error());
         const std::size_t before = result.seconds.size();
@@ -659,7 +659,7 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         }
         ++restarts;
         m_isRestarted = true;
-        if (auto again = relaunch(bounds); !again)
+        if (auto again = relaunch(limits); !again)
             return tl::unexpected(again.error());
         if (isSteps)
             drop = std::max(turn.drop, kRestartDrop);
@@ -780,16 +780,16 @@ const ProgramReport& ProgramArms::report() const
     return m->report;
 }
 
-bool ProgramArms::baselineGetsAsFar(const RunLimits& bounds)
+bool ProgramArms::baselineGetsAsFar(const RunLimits& limits)
 {
     const ProgramFailure failure = *m->report.failure;
     if (m->mostSteps[0] > failure.steps)
         return true;
     auto baseline = start(0, failure.seed);
-    const bool isAlive = baseline && (*baseline)->hello(bounds);
+    const bool isAlive = baseline && (*baseline)->hello(limits);
     // The new process completes at least one step, whatever the number of steps of earlier processes.
     const std::int64_t missing = std::max<std::int64_t>(failure.steps, 1);
-    const bool getsThere = isAlive && (*baseline)->take({"steps", 0, missing}, bounds, kFirstPatience);
+    const bool getsThere = isAlive && (*baseline)->take({"steps", 0, missing}, limits, kFirstPatience);
     m->report.failure = failure;
     return getsThere;
 }

@@ -83,7 +83,7 @@ public:
     [[nodiscard]] const ProgramReport& report() const;
     /// After arm 1 has failed: whether the baseline gets as far, checked in a separate start unless it is already
     /// known.
-    bool baselineGetsAsFar(const RunLimits& bounds);
+    bool baselineGetsAsFar(const RunLimits& limits);
 
     struct Shared; ///< shared with its arms
 

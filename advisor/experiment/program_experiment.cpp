@@ -169,20 +169,20 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
     const ExperimentPlan experiment = experimentPlan(plan);
     const auto begin = RunLimits::Clock::now();
     const auto monitor = systemMonitor();
-    RunLimits bounds;
-    bounds.stop = std::move(stop);
+    RunLimits limits;
+    limits.stop = std::move(stop);
     if (plan.budget.count() > 0)
-        bounds.deadline = begin + plan.budget;
+        limits.deadline = begin + plan.budget;
     ProgramSetup setup = plan.setup;
     setup.comparesLearning = isScreening(experiment);
     auto arms = std::make_unique<ProgramArms>(setup);
-    auto measured = driveExperiment({experiment, *arms, *monitor, progress, bounds});
+    auto measured = driveExperiment({experiment, *arms, *monitor, progress, limits});
     const bool needsTerminal = !measured && !plan.setup.terminal && measured.error().code != Error::Code::Cancelled &&
                                asksForTerminal(arms->report().failure);
     if (needsTerminal) {
         setup.terminal = true;
         arms = std::make_unique<ProgramArms>(std::move(setup));
-        measured = driveExperiment({experiment, *arms, *monitor, progress, bounds});
+        measured = driveExperiment({experiment, *arms, *monitor, progress, limits});
     }
     ProgramResult result;
     if (measured) {
@@ -199,7 +199,7 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
                 "(TMPDIR)",
                 {{"error", measured.error().message()}});
         else if (measured.error().code != Error::Code::Cancelled && failure && failure->arm == 1 &&
-                 arms->baselineGetsAsFar(bounds))
+                 arms->baselineGetsAsFar(limits))
             result.isRefused = true;
         else
             return tl::unexpected(measured.error());

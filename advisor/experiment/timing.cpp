@@ -64,7 +64,7 @@ std::int64_t stepsAhead(const ExperimentPlan& plan)
 } // namespace
 
 Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::string& what, std::int64_t drop,
-                                    const RunLimits& bounds, std::int64_t fewest)
+                                    const RunLimits& limits, std::int64_t fewest)
 {
     const std::int64_t least = what == "steps" ? kFirstSteps : 1;
     std::int64_t count = least;
@@ -77,7 +77,7 @@ Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::strin
             const auto work = static_cast<double>(count + drop);
             const auto begin = RunLimits::Clock::now();
             const auto turn =
-                arms[arm]->take({what, drop, count}, bounds,
+                arms[arm]->take({what, drop, count}, limits,
                                 warm.turnSeconds > 0 ? patienceFor(warm.turnSeconds * work) : firstPatience(what));
             if (!turn)
                 return tl::unexpected(turn.error());

@@ -34,7 +34,7 @@ inline constexpr double kMostWarmUpSeconds = 6;
 /// @param drop steps at the start of each turn that do not count
 /// @param fewest minimum number of units; 0: as many as the test needs
 Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::string& what, std::int64_t drop,
-                                    const RunLimits& bounds, std::int64_t fewest = 0);
+                                    const RunLimits& limits, std::int64_t fewest = 0);
 
 /// Steps (epochs, validations) of a turn that lasts about `turn`; at least five steps.
 std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::duration<double> turn);

@@ -59,15 +59,15 @@ Interruption TrainerArm::died()
 }
 
 template <class Record>
-Outcome<Record> TrainerArm::waitFor(const RunLimits& bounds, std::chrono::seconds patience)
+Outcome<Record> TrainerArm::waitFor(const RunLimits& limits, std::chrono::seconds patience)
 {
     auto heard = RunLimits::Clock::now();
     for (;;) {
-        if (bounds.stop.stop_requested())
+        if (limits.stop.stop_requested())
             return tl::unexpected(interruption(
                 Why::Cancelled, profiler::message<"experiment.cancelled", "The experiment was cancelled">()));
         const auto now = RunLimits::Clock::now();
-        if (now >= bounds.deadline)
+        if (now >= limits.deadline)
             return tl::unexpected(
                 interruption(Why::OutOfTime, profiler::message<"experiment.time_is_over", "Time budget used up">()));
         if (now - heard >= patience)
@@ -83,23 +83,23 @@ Outcome<Record> TrainerArm::waitFor(const RunLimits& bounds, std::chrono::second
             return *record;
         if (const auto* preparing = std::get_if<protocol::Preparing>(&*progress)) {
             heard = RunLimits::Clock::now();
-            if (bounds.preparing)
-                bounds.preparing(*preparing);
+            if (limits.preparing)
+                limits.preparing(*preparing);
         }
     }
 }
 
-Outcome<protocol::Hello> TrainerArm::hello(const RunLimits& bounds)
+Outcome<protocol::Hello> TrainerArm::hello(const RunLimits& limits)
 {
-    return waitFor<protocol::Hello>(bounds, kStartPatience);
+    return waitFor<protocol::Hello>(limits, kStartPatience);
 }
 
-Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const RunLimits& bounds,
+Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const RunLimits& limits,
                                                std::chrono::seconds patience)
 {
     if (const auto sent = m_process->send(turn); !sent && m_process->exited())
         return tl::unexpected(died());
-    auto result = waitFor<protocol::TurnResult>(bounds, patience);
+    auto result = waitFor<protocol::TurnResult>(limits, patience);
     if (!result)
         return result;
     double seconds = 0;

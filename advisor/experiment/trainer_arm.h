@@ -16,8 +16,8 @@ public:
     static Outcome<std::unique_ptr<Arm>> start(const std::filesystem::path& program,
                                                const config::TrainingConfig& config, std::string name);
 
-    Outcome<config::protocol::Hello> hello(const RunLimits& bounds) override;
-    Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const RunLimits& bounds,
+    Outcome<config::protocol::Hello> hello(const RunLimits& limits) override;
+    Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const RunLimits& limits,
                                                std::chrono::seconds patience) override;
     void finish() override;
     [[nodiscard]] std::vector<std::int64_t> processes() const override { return {m_process->pid()}; }
@@ -26,7 +26,7 @@ private:
     TrainerArm() = default;
     Interruption died();
     template <class Record>
-    Outcome<Record> waitFor(const RunLimits& bounds, std::chrono::seconds patience);
+    Outcome<Record> waitFor(const RunLimits& limits, std::chrono::seconds patience);
 
     std::unique_ptr<TrainerProcess> m_process;
     std::string m_name;

@@ -60,8 +60,7 @@ std::optional<Error> problem(const RecordOptions& options, const fs::path& folde
     fs::create_directories(folder, failed);
     if (failed || !fs::is_directory(folder, failed) || !profiler::os::canWrite(folder))
         return makeError<"record.always_on.folder", "the steps cannot be written to this folder">(
-            Error::Code::Permission, folder.string(),
-            "with --level always-on, -o names a folder that you can write to");
+            Error::Code::Permission, folder.string(), "with --level steps, -o names a folder that you can write to");
     return std::nullopt;
 }
 

@@ -141,7 +141,9 @@ struct TrainOptions {
 /// Ctrl-C stops the trainer, which finishes its step and the trace; a second Ctrl-C kills it.
 int train(const TrainOptions& options, const Streams& streams);
 
-inline constexpr const char* kAlwaysOn = "always-on"; ///< a level of `record`, see recordAlwaysOn()
+/// A level of `record` below those of CaptureLevel, see recordAlwaysOn(). Its former name, "always-on", is accepted
+/// too.
+inline constexpr const char* kSteps = "steps";
 
 /// The machine on which a command runs; this one if neither `host` nor `through` is set.
 struct RemotePlace {
@@ -154,8 +156,8 @@ struct RemotePlace {
 struct RecordOptions {
     std::filesystem::path trace; ///< empty: named after the program, in the working directory
     std::vector<std::string> command;
-    std::string level = "standard";       ///< kAlwaysOn, "always", "standard", "full"
-    double captureSlow = 0;               ///< always-on: seconds between two captures that slow steps start; 0: none
+    std::string level = "standard";       ///< kSteps, "always", "standard", "full"
+    double captureSlow = 0;               ///< level kSteps: seconds between two captures that slow steps start; 0: none
     bool operators = false;               ///< operators of LibTorch in Python programs
     std::int64_t opsEvery = 0;            ///< operators only in a window at the start of every n training steps; 0: in
                                           ///< all steps
@@ -175,7 +177,7 @@ struct RecordOptions {
 /// Runs and records a command with its standard streams and signals. Returns the command's own exit status, or 128 +
 /// signal number if a signal ended it; kBadInput if it could not be run or recorded.
 int record(const RecordOptions& options, const Streams& streams);
-/// The implementation for `--level always-on`: the steps of each rank in a file of bounded size, which can stay on for
+/// The implementation for `--level steps`: the steps of each rank in a file of bounded size, which can stay on for
 /// weeks. `trace` names the folder, which is created.
 int recordAlwaysOn(const RecordOptions& options, const Streams& streams);
 

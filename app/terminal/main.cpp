@@ -374,15 +374,15 @@ void addRecorder(CLI::App& app, CommandLine& line)
         ->add_option(
             "--level", line.record.level,
             "Detail level of GPU recording: more detail costs more; full adds the shapes of --ops operators and "
-            "the exact line of each allocation. always-on records only the times of steps, phases and waits of PyTorch "
-            "in Python, into a folder of bounded size that watch reads; it can stay on for weeks")
-        ->check(CLI::IsMember({"always-on", "always", "standard", "full"}))
+            "the exact line of each allocation. steps records only the times of steps, phases and waits of PyTorch in "
+            "Python, into a folder of bounded size that watch reads; it can stay on for weeks")
+        ->transform([](const std::string& level) { return level == "always-on" ? std::string(kSteps) : level; }, "")
+        ->check(CLI::IsMember({kSteps, "always", "standard", "full"}))
         ->capture_default_str();
     record
-        ->add_option(
-            "--capture-slow", line.record.captureSlow,
-            "With --level always-on: after a step that is slower than the p99 of the last hour, record the next 5 "
-            "steps in full, at most once in so many seconds")
+        ->add_option("--capture-slow", line.record.captureSlow,
+                     "With --level steps: after a step that is slower than the p99 of the last hour, record the next 5 "
+                     "steps in full, at most once in so many seconds")
         ->check(positive());
     addRemotePlace(*record, line.record.place,
                    "Run and record the command on this machine, over ssh: as ssh names it, with your keys, agent and "
@@ -440,14 +440,14 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_option("COMMAND", line.record.command, "After --: the program and its arguments")->required();
     record->positionals_at_end();
     record->callback([&line, ops] {
-        const bool isAlwaysOn = line.record.level == kAlwaysOn;
+        const bool isAlwaysOn = line.record.level == kSteps;
         if (isAlwaysOn && (ops->count() > 0 || !line.record.python || line.record.after > 0 ||
                            line.record.seconds > 0 || line.record.patience > 0 || !line.record.steps.empty() ||
                            !line.record.ranks.empty() || !line.record.maxSize.empty()))
-            throw CLI::ValidationError("--level always-on excludes --ops, --no-python, --after, --for, --steps, "
+            throw CLI::ValidationError("--level steps excludes --ops, --no-python, --after, --for, --steps, "
                                        "--ranks, --max-size and --patience");
         if (!isAlwaysOn && line.record.captureSlow > 0)
-            throw CLI::ValidationError("--capture-slow requires --level always-on");
+            throw CLI::ValidationError("--capture-slow requires --level steps");
         line.run = [&line](const Streams& s) { return app::terminal::record(line.record, s); };
     });
 }

@@ -666,7 +666,7 @@ int record(const RecordOptions& wanted, const Streams& streams)
 {
     if (wanted.place.isRemote())
         return recordRemotely(wanted, streams);
-    if (wanted.level == kAlwaysOn)
+    if (wanted.level == kSteps)
         return recordAlwaysOn(wanted, streams);
     RecordOptions options = wanted;
     const bool isNamed = !options.trace.empty();

@@ -251,7 +251,7 @@ fs::path Remote::destination(const std::vector<fs::path>& files) const
     const fs::path& named = m_options.trace;
     const auto isTrace = [](const fs::path& file) { return file.extension() == ".sstrace" && !file.has_parent_path(); };
     const bool isOne = files.size() == 1 && isTrace(files.front());
-    if (!named.empty() && (!named.has_filename() || fs::is_directory(named, ignored) || m_options.level == kAlwaysOn))
+    if (!named.empty() && (!named.has_filename() || fs::is_directory(named, ignored) || m_options.level == kSteps))
         return named.has_filename() ? named : named.parent_path();
     const std::string program = runner::programName(m_options.command);
     fs::path base = named.empty() ? fs::path(program.empty() ? "recording" : fs::path(program).stem()) : named;

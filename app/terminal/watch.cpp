@@ -410,7 +410,7 @@ int captureSteps(const WatchOptions& options, const Streams& streams)
     if (!status->isAlwaysOn || status->ranks.empty()) {
         streams.err << profiler::makeError<"watch.capture.none", "no always-on recording is running here">(
                            Error::Code::NotFound, options.place.string(),
-                           "start one: stepscope-cli record --level always-on -o DIR -- COMMAND")
+                           "start one: stepscope-cli record --level steps -o DIR -- COMMAND")
                            .message()
                     << '\n';
         return kBadInput;

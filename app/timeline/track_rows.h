@@ -59,7 +59,7 @@ struct TrackRow {
     [[nodiscard]] bool showsDepth(int depth) const { return depth >= firstDepth && depth < firstDepth + lanes; }
 };
 
-/// What a filter of tracks can ask about. The name comes first: that of the track and of its groups.
+/// The fields that a filter of tracks can test. The name comes first: that of the track and of its groups.
 std::vector<FilterField> trackFilterFields();
 
 /// The rows of a trace, top to bottom: pinned ones, then the others in default or user order. Its layout (collapsed,

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-/// Reads the files of `record --level always-on`: the steps and minutes of one rank
+/// Reads the files of `record --level steps`: the steps and minutes of one rank
 /// (resources/formats/stepscope_steps.md). They are written by resources/python/stepscope/step_ring.py, and may be read
 /// at any time, also after a kill.
 namespace profiler::monitor {

@@ -30,7 +30,7 @@
 #include <optional>
 #include <random>
 
-// A trace in another place: a command that runs another one with a home of its own.
+// A trace in another place: a command that runs another one with its own home folder.
 
 using app::RemotePlace;
 using app::RemoteTraceService;

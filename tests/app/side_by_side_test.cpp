@@ -54,7 +54,7 @@ std::string training(int us, int first, int steps, const std::string& last)
     return text + kernels;
 }
 
-/// A window with a trace, and one beside it.
+/// A window with a trace and a second one next to it.
 struct Both {
     explicit Both(QSize size = {1440, 900}) : app(size)
     {

@@ -119,7 +119,7 @@ TEST_F(TimelineCollectTest, EscapeClosesThePinnedTooltipsFirst)
 {
     const Slice forward = named("forward", step(2).range());
     canvas.selectAndShow(forward);
-    key(Qt::Key_T); // of the selected slice, because the pointer is elsewhere
+    key(Qt::Key_T); // of the selected slice, because the pointer is not over another one
     key(Qt::Key_T);
     ASSERT_EQ(cards().size(), 2);
     key(Qt::Key_Escape);

@@ -1,5 +1,5 @@
-"""What recording a Python training costs, beside PyTorch's own profiler (Kineto): the same small loop, in processes of
-their own that take turns, with ratios of the steps' times, and what it takes from stop to a trace on disk. On the CPU.
+"""The overhead of recording a Python training compared with PyTorch's own profiler (Kineto): the same small loop in separate,
+alternating processes; ratios of the step times, and the time from the end of recording to a trace on disk. On the CPU.
 
 usage: against_kineto.py STEPSCOPE_CLI [ROUNDS]     default: 8 rounds; under four minutes
 
@@ -15,9 +15,9 @@ import tempfile
 import time
 
 STEPS, WARM = 150, 30
-# What is set against what of Kineto's: the same data.
+# Recordings of the same data that are compared.
 PAIRS = (("record --ops", "Kineto"), ("record --ops --level full", "Kineto, shapes and memory"))
-# name, command before Python, what the loop does itself
+# name, command before Python, profiler that the loop itself uses
 MODES = (
     ("plain", None, "plain"),
     ("record", [], "plain"),
@@ -29,7 +29,7 @@ MODES = (
 
 
 def loop(kind, folder):
-    """In a process of its own: trains, and prints what its timers say as JSON."""
+    """In a separate process: trains, and prints its timings as JSON."""
     import torch
 
     torch.set_num_threads(1)
@@ -90,13 +90,13 @@ def run(cli, options, kind):
             with open(report) as file:
                 result["events"] = json.load(file)["events"]
             result["bytes"] = os.path.getsize(trace)
-            # With the end of Python itself: more than what the recording takes.
+            # Includes the exit of Python itself, so it is an upper bound.
             result["after_s"] = finished - result["ended"]
         return result
 
 
 def t_quantile(count):
-    """Student's, two-sided 95 %, for this many pairs; beyond the table the normal's."""
+    """The two-sided 95 % quantile of Student's t for this many pairs; beyond the table, that of the normal distribution."""
     table = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
     return table[count - 2] if count - 2 < len(table) else 1.96
 
@@ -109,7 +109,7 @@ def main():
         for name, options, kind in order:
             results[name].append(run(cli, options, kind))
     plain = [result["step_s"] for result in results["plain"]]
-    print(f"plain: {statistics.median(plain) * 1e6:.0f} µs a step, median of {rounds} processes; ratios are paired by round")
+    print(f"plain: {statistics.median(plain) * 1e6:.0f} µs per step, median of {rounds} processes; ratios are paired by round")
     print(f"{'':28}{'step × plain':>16}{'95 % interval':>18}{'events':>10}{'bytes/event':>13}{'stop to file':>15}")
     for name, options, kind in MODES[1:]:
         logs = [math.log(result["step_s"] / before) for result, before in zip(results[name], plain)]

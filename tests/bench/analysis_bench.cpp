@@ -12,8 +12,8 @@
 #include <memory>
 #include <string>
 
-// All analyses and rules over a trace as PyTorch's profiler leaves it: operators three deep, a launch and a kernel for
-// each leaf, copies, steps marked by ProfilerStep#N.
+// All analyses and rules on a trace like those of PyTorch's profiler: operators nested three deep, a launch and a
+// kernel for each leaf, copies, and steps marked by ProfilerStep#N.
 namespace {
 
 using namespace profiler;
@@ -21,7 +21,7 @@ using namespace profiler::analysis;
 
 constexpr std::int64_t kOpsPerStep = 4000;
 
-/// Operators and kernels of a training in which many rules find something: a rule that finds nothing looks no further.
+/// Operators and kernels of a training in which many rules fire, because a silent rule returns early.
 constexpr const char* kOps[] = {"aten::conv2d",  "aten::batch_norm", "aten::relu",    "aten::matmul",
                                 "aten::softmax", "aten::matmul",     "aten::zeros",   "aten::to",
                                 "aten::linear",  "aten::isnan",      "aten::dropout", "aten::mul"};
@@ -158,7 +158,7 @@ void summary(benchmark::State& state)
 }
 BENCHMARK(summary)->Unit(benchmark::kMillisecond);
 
-/// What the rules ask for, on one core.
+/// The analyses that rules use, on one core.
 void facts(benchmark::State& state)
 {
     for (auto _ : state)
@@ -174,7 +174,7 @@ void advice(benchmark::State& state)
 }
 BENCHMARK(advice)->Unit(benchmark::kMillisecond);
 
-/// One rule, with what rules share made already (but for the first that asks).
+/// One rule; results that rules share are computed before (except by the first rule that needs them).
 void rule(benchmark::State& state)
 {
     static const Facts found = analyse(million());
@@ -191,7 +191,7 @@ BENCHMARK(rule)
     })
     ->Unit(benchmark::kMillisecond);
 
-/// What is only shown, of a trace that is whole, on one core.
+/// The detailed analysis of a complete trace, on one core.
 void look(benchmark::State& state)
 {
     const std::vector<Step> found = findSteps(million());

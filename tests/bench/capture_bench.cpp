@@ -14,9 +14,8 @@ using namespace profiler::capture;
 
 namespace {
 
-/// A recorder whose writer thread stays out of the measurement unless flush() calls on it. What does not fit is
-/// dropped, which costs less than a record that does, so a benchmark flushes before its ring is full, outside the
-/// timing.
+/// A recorder whose writer thread does not run during the measurement unless flush() is called. Events that do not fit
+/// are dropped, which is cheaper than a record, so a benchmark flushes before its ring is full, outside of the timing.
 class Recording {
 public:
     explicit Recording(std::size_t ringEvents = 1 << 16)
@@ -27,7 +26,7 @@ public:
         if (!started)
             return;
         m_recorder = std::move(*started);
-        // The second look at the clocks: from here on a time is a read of the counter, as it is in any recording.
+        // The second clock adjustment: from here on, reading the time reads the counter, as in any recording.
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         static_cast<void>(m_recorder->flush());
         m_lane = &m_recorder->nameThisThread("bench", TrackKind::MainThread);
@@ -43,7 +42,7 @@ public:
     [[nodiscard]] bool works() const { return m_recorder != nullptr; }
     Recorder& recorder() { return *m_recorder; }
     ThreadBuffer& lane() { return *m_lane; }
-    /// Makes room for so many records.
+    /// Makes room for this many records.
     void reserve(benchmark::State& state, std::size_t records)
     {
         m_used += records;
@@ -62,7 +61,7 @@ private:
     ThreadBuffer* m_lane = nullptr;
 };
 
-/// Real names of operators, so that hashing and comparing cost what they cost in a training.
+/// Real operator names, so that hashing and comparing cost the same as in a training.
 const std::vector<std::string>& operators()
 {
     static const std::vector<std::string> names = {"aten::convolution",   "aten::batch_norm",    "aten::relu",
@@ -101,7 +100,7 @@ void pushPop(benchmark::State& state)
 }
 BENCHMARK(pushPop);
 
-/// By the way that is inlined, for who has the most ranges.
+/// The inlined fast path, for callers with the most ranges.
 void pushPopInlined(benchmark::State& state)
 {
     Recording recording;
@@ -170,7 +169,7 @@ void laneOfThisThread(benchmark::State& state)
 }
 BENCHMARK(laneOfThisThread);
 
-/// Ring to file: checksum and write included.
+/// From the ring to the file, including the checksum and the write.
 void drain(benchmark::State& state)
 {
     constexpr std::int64_t kEvents = 60'000;

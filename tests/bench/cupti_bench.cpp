@@ -13,7 +13,7 @@ using namespace profiler::capture;
 
 namespace {
 
-/// Launches and kernels as a training leaves them, one buffer of 256 KiB.
+/// Launches and kernels of a typical training in one buffer of 256 KiB.
 capture_test::CuptiBuffer fullBuffer()
 {
     static const char* const kNames[] = {"_ZN2at6native18elementwise_kernelILi128ELi4EZNS0_EEEviT1_",

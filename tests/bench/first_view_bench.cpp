@@ -1,10 +1,10 @@
-// How long from opening a file of our own format until its timeline is painted: the whole app in one process, its
-// window, its workbench and all its views, offscreen or on the display that there is. Files that are in the page cache.
+// Time from opening a file of our own format until its timeline is painted: the whole app in one process with its
+// window, workbench and all views, offscreen or on the current display. The files are in the page cache.
 //
 //   first_view_bench [--sizes 1000000,10000000] [--runs 5] [--png FILE]
 //
 // Per size: file size, median and extremes of the first painted timeline that shows the file, and of the end of
-// loading; the longest time that the window did not answer meanwhile.
+// loading; the longest time during which the window did not respond.
 
 #include "app/timeline/timeline_canvas.h"
 #include "app/window/main_window.h"
@@ -23,7 +23,7 @@
 
 namespace {
 
-/// Tells when a canvas has painted a trace that is not empty.
+/// Notices when a canvas has painted a trace that is not empty.
 class FirstPaint : public QObject {
 public:
     explicit FirstPaint(app::TimelineCanvas* canvas) : m_canvas(canvas)
@@ -40,9 +40,9 @@ public:
     [[nodiscard]] double atMs() const { return m_at; }
     [[nodiscard]] double nowMs() const { return static_cast<double>(m_timer.nsecsElapsed()) / 1e6; }
     [[nodiscard]] double longestMs() const { return m_longest; }
-    /// What came before does not count as time without an answer.
+    /// Earlier time does not count as time without a response.
     void pass() { m_beat.start(); }
-    /// Handles what has come, and knows how long that took.
+    /// Handles pending events and measures how long this takes.
     void turn()
     {
         QApplication::processEvents(QEventLoop::WaitForMoreEvents, 1);
@@ -83,7 +83,7 @@ struct App {
 };
 
 struct Times {
-    double told, first, loaded, longest;
+    double updated, first, loaded, longest;
 };
 
 Times measure(const std::filesystem::path& file, const QString& picture)
@@ -97,9 +97,9 @@ Times measure(const std::filesystem::path& file, const QString& picture)
         if (isError)
             std::fprintf(stderr, "%s\n", qPrintable(text));
     });
-    double told = -1; // all views have taken what there is
+    double updated = -1; // all views have been updated
     QObject::connect(&app.bench.document, &app::TraceDocument::traceReplaced,
-                     [&] { told = told < 0 ? paint.nowMs() : told; });
+                     [&] { updated = updated < 0 ? paint.nowMs() : updated; });
     paint.begin();
     app.bench.document.openTrace(file);
     while (paint.atMs() < 0)
@@ -110,7 +110,7 @@ Times measure(const std::filesystem::path& file, const QString& picture)
     }
     while (!done)
         paint.turn();
-    return {told, paint.atMs(), paint.nowMs(), paint.longestMs()};
+    return {updated, paint.atMs(), paint.nowMs(), paint.longestMs()};
 }
 
 void print(const char* what, std::vector<double> times)
@@ -126,7 +126,7 @@ int main(int argc, char** argv)
 {
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
-    // Settings and runs of its own: the user's are not touched, nor do they change what is measured.
+    // Separate settings and runs: the user's are not changed, and do not affect the measurement.
     const QTemporaryDir own;
     for (const char* place : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"})
         qputenv(place, own.path().toUtf8());
@@ -137,7 +137,7 @@ int main(int argc, char** argv)
     parser.addHelpOption();
     parser.addOption({"sizes", "Slices of the files.", "LIST", "1000000,10000000"});
     parser.addOption({"runs", "Openings of each.", "COUNT", "5"});
-    parser.addOption({"png", "Keep a picture of the first view.", "FILE"});
+    parser.addOption({"png", "Save an image of the first view.", "FILE"});
     parser.process(application);
     for (const QString& size : parser.value("sizes").split(',')) {
         const std::filesystem::path file = own.filePath(size + ".sspack").toStdString();
@@ -148,18 +148,18 @@ int main(int argc, char** argv)
         }
         std::printf("%s slices, %.1f MB\n", qPrintable(size),
                     static_cast<double>(std::filesystem::file_size(file)) / 1e6);
-        std::vector<double> told, first, loaded, longest;
+        std::vector<double> updated, first, loaded, longest;
         for (int run = 0; run < std::max(1, parser.value("runs").toInt()); ++run) {
             const Times times = measure(file, parser.value("png"));
-            told.push_back(times.told);
+            updated.push_back(times.updated);
             first.push_back(times.first);
             loaded.push_back(times.loaded);
             longest.push_back(times.longest);
         }
-        print("views know it after", told);
+        print("views updated after", updated);
         print("timeline painted after", first);
         print("loaded after", loaded);
-        print("longest without an answer", longest);
+        print("longest without a response", longest);
         std::fflush(stdout);
     }
     return 0;

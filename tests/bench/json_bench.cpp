@@ -6,8 +6,8 @@
 #include <string>
 #include <sys/resource.h>
 
-// json_bench TRACE [THREADS]: opens a trace once in a fresh process and prints one JSON line: seconds, what is in it,
-// and the peak of the process's memory. tests/bench/json_bench.sh runs it beside the peers.
+// json_bench TRACE [THREADS]: opens a trace once in a fresh process and prints one JSON line: seconds, counts of
+// its contents, and the peak memory of the process. tests/bench/json_bench.sh runs it together with the peers.
 namespace {
 
 double peakMb()
@@ -17,7 +17,7 @@ double peakMb()
     return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
-/// Bytes of memory that no file backs, now.
+/// Current anonymous memory in bytes.
 double anonymousMb()
 {
     std::ifstream status("/proc/self/status");

@@ -1,5 +1,5 @@
-// What advice on a training that goes on costs each second, in processor time of the whole program, and what one look
-// at all of it costs: live_advice_bench [SLICES, default 100,000 1,000,000 5,000,000] [--per-step SLICES, default 400]
+// The cost of advice on a running training per second, in CPU time of the whole program, and the cost of analyzing all
+// of it once: live_advice_bench [SLICES, default 100,000 1,000,000 5,000,000] [--per-step SLICES, default 400]
 #include "advisor/rule.h"
 #include "app/document/analyser.h"
 #include "app/document/trace_summary.h"
@@ -33,7 +33,7 @@ double cpuMs()
     return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
 
-/// A training as our trainer records it on a processor with operators: phases, operators two deep, two workers.
+/// A training as our trainer records it on a CPU with operators: phases, operators nested two deep, two workers.
 class Training {
 public:
     explicit Training(int slicesPerStep) : m_opsInStep((slicesPerStep - 15) / 2)
@@ -95,7 +95,7 @@ private:
         m_builder.add(track, slice);
         m_now += us * 1000;
     }
-    /// Operators two deep; what is outer comes last, as it ends last.
+    /// Operators nested two deep; outer ones come last, because they end last.
     void pass(std::string_view phase, int first, int last)
     {
         const std::int64_t begin = m_now;
@@ -118,7 +118,7 @@ private:
     int m_opsInStep;
 };
 
-/// Mean processor time of some repetitions, ms.
+/// Mean CPU time of several repetitions in ms.
 struct Cost {
     const char* what;
     double ms = 0;
@@ -175,7 +175,7 @@ void measure(std::size_t slices, int perStep, app::AdvisorPanel& panel)
         });
     }
     double sum = 0;
-    std::printf("%9zu slices, %d a step: the last %lld steps hold %zu slices\n", all->sliceCount(), perStep,
+    std::printf("%9zu slices, %d per step: the last %lld steps have %zu slices\n", all->sliceCount(), perStep,
                 static_cast<long long>(advised.lastSteps), held);
     for (const Cost& cost : {snapshot, window, facts, rules, cards}) {
         sum += cost.ms / kTimes;

@@ -1,7 +1,7 @@
-// Our loader against LibTorch's DataLoader on the same Dataset::load, and against nothing but Dataset::load on as many
-// threads (the decode work × cores: no loader can be faster), with 0, 1 and 2 workers, in turns (A B C C B A …) in one
-// process, so that what else the machine does hits all. A measured script rather than Google Benchmark: what counts is
-// the ratio of neighbours in time; its interval is Student's at 95 %, on logarithms. About a minute.
+// Compares our loader with LibTorch's DataLoader on the same Dataset::load, and with Dataset::load alone on as many
+// threads (decode work × cores: no loader can be faster), with 0, 1 and 2 workers, alternating (A B C C B A …) in one
+// process, so that other load of the machine affects all of them. Not Google Benchmark, because the result is the ratio
+// of adjacent runs; its interval is Student's t at 95 % on the logarithms. Takes about a minute.
 // Usage: loader_bench [rounds]
 
 #include "advisor/experiment/statistics.h"
@@ -32,7 +32,7 @@ using namespace trainer::data;
 constexpr int kPrefetch = 2;
 constexpr std::uint64_t kSeed = 1;
 
-/// LibTorch's view of one of our datasets: a tensor for each sample, stacked into a batch by its own transform.
+/// One of our datasets for LibTorch: a tensor per sample, stacked into a batch by LibTorch's transform.
 class TorchSet : public torch::data::datasets::Dataset<TorchSet> {
 public:
     explicit TorchSet(std::shared_ptr<const trainer::data::Dataset> dataset) : m_dataset(std::move(dataset)) {}
@@ -95,7 +95,7 @@ private:
     std::int64_t m_epoch = 0;
 };
 
-/// Samples as they are loaded, by threads that share them: no batches, no order, nothing handed over.
+/// Samples loaded by threads that share them: without batches, order or hand-over.
 class Bare {
 public:
     Bare(std::shared_ptr<const Dataset> dataset, int threads) : m_dataset(std::move(dataset)), m_threads(threads) {}
@@ -213,7 +213,7 @@ void writeIdx(const fs::path& path, const std::vector<std::uint32_t>& dimensions
     std::ofstream(path, std::ios::binary) << file;
 }
 
-/// Intra-op threads of LibTorch are settled when its library is loaded.
+/// The number of intra-op threads of LibTorch is fixed when its library is loaded.
 void restartWithOneThread(char** arguments)
 {
     if (std::getenv("OMP_NUM_THREADS"))

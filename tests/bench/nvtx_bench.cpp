@@ -9,10 +9,10 @@
 #include <vector>
 #include <x86intrin.h>
 
-/// What NVTX push and pop cost with our handlers, beside two reads of the time-stamp counter, which is what a range
-/// cannot cost less than, and the same with a record of 32 bytes put into a ring by two functions that are called as
-/// NVTX calls a tool's. Run twice for the ratio against no tool: with the argument `none` no library is injected. With
-/// the path of another build's library, that one is.
+/// The cost of NVTX push and pop with our handlers, compared with two reads of the time-stamp counter (the minimum for
+/// a range) and with these reads plus a record of 32 bytes that two functions, called like an NVTX tool's, put into a
+/// ring. Run it twice for the ratio to no tool: with the argument `none` no library is injected. With the path of
+/// another build's library, that library is injected.
 namespace {
 
 void twoCounterReads(benchmark::State& state)
@@ -67,7 +67,7 @@ void theSameByTwoCalls(benchmark::State& state)
 }
 BENCHMARK(theSameByTwoCalls);
 
-/// Below the rate at which the writer thread keeps up, so that no record is dropped: that would be cheaper.
+/// A rate at which the writer thread keeps up, so that no record is dropped: a drop would be cheaper.
 void pushPop(benchmark::State& state)
 {
     int ranges = 0;

@@ -1,7 +1,7 @@
-// What recording costs: two trainings of the same model in one process, one untraced and one traced, take turns, A B B
-// A, for each level of recording. In processes of their own they differ by more than what is measured, each by its own
-// luck with memory.
-#include <ATen/ATen.h> // before the trainer's headers, which take operators from a precompiled one
+// The overhead of recording: two trainings of the same model in one process, one untraced and one traced, take turns,
+// A B B A, for each recording level. In separate processes they would differ by more than the overhead, because each
+// process lays out its memory differently.
+#include <ATen/ATen.h> // before the trainer's headers, which take operators from a precompiled header
 
 #include "trainer/session/training.h"
 #include "trainer_data_datasets_registry.h"
@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Short turns: what else the machine does changes by the second. Five of them are a period of the default windows, so
-// pairs come in fives.
+// Short turns, because other load of the machine changes every second. Five turns are a period of the default windows,
+// so pairs come in fives.
 constexpr int kStepsATurn = 10, kTurnsAPeriod = 5, kLeastPairs = 4 * kTurnsAPeriod;
 
 struct Level {
@@ -81,7 +81,7 @@ double threadSeconds()
 }
 
 struct Cost {
-    double wall = 0, processor = 0; ///< seconds a step; the training's thread
+    double wall = 0, processor = 0; ///< seconds per step; of the training thread
 };
 
 Cost turn(trainer::Training& training)
@@ -147,7 +147,7 @@ void measure(const fs::path& folder, const Level& level, double seconds)
     std::fflush(stdout);
 }
 
-/// The workloads that stand for the two ends: operators so small that a record weighs most, and convolutions.
+/// Two extreme workloads: operators so small that recording costs most, and convolutions.
 struct Workload {
     const char* name;
     std::vector<const char*> settings;
@@ -167,7 +167,7 @@ const Level kLevels[] = {{"against itself", {"capture.enabled=false"}},
 
 } // namespace
 
-// overhead_bench [SECONDS]: in all, 150 unless said otherwise, shared out evenly.
+// overhead_bench [SECONDS]: total time, default 150, divided evenly.
 int main(int argc, char** argv)
 {
     const double seconds = argc > 1 ? std::max(std::atof(argv[1]), 1.0) : 150;
@@ -175,7 +175,7 @@ int main(int argc, char** argv)
     if (!::mkdtemp(pattern.data()))
         fail("no temporary folder");
     const fs::path folder = pattern;
-    std::printf("traced / untraced, in turns, with two standard errors\n");
+    std::printf("traced / untraced, alternating, with two standard errors\n");
     for (const Workload& workload : kWorkloads)
         for (const Level& level : kLevels) {
             const std::string name = std::string(workload.name) + ", " + level.name;

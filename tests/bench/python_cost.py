@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What recording costs a Python program, and what a second resident arm costs the first.
+"""The overhead of recording a Python program, and the cost of a second resident arm for the first.
 
 Three programs run in pairs, without and with `stepscope-cli record`, in alternating order: a loop whose step takes 10 ms, a
-network with two loader workers, and a small transformer. Each prints the median time of its steps and the processor time of a
-step, without the first tenth; processor time is what other programs disturb least. The table has the geometric mean of the
-ratios of the pairs, and the interval that a bootstrap over the pairs gives. --busy does the same with another training program on all cores. --arms compares the step of two resident arms
-of an A/A experiment with the step of the program alone.
+network with two loader workers, and a small transformer. Each prints the median time of its steps and the CPU time per
+step, without the first tenth; CPU time is least disturbed by other programs. The table has the geometric mean of the
+ratios of the pairs, and a bootstrap interval over the pairs. --busy does the same while another training program uses all
+cores. --arms compares the step of two resident arms of an A/A experiment with the step of the program alone.
 
 usage: tests/bench/python_cost.py [--cli build/release/bin/stepscope-cli] [--python PYTHON] [--pairs 6] [--busy] [--arms]
 """
@@ -65,7 +65,7 @@ while len(times) < steps:
         loss = nn.functional.cross_entropy(model(inputs), targets)
         loss.backward()
         optimizer.step()
-        if kind == "loop":  # about 10 ms with what comes before: work of the program's own that nothing hides behind
+        if kind == "loop":  # about 10 ms in total: work of the program itself, which hides nothing
             start = time.thread_time()
             while time.thread_time() - start < 0.008:
                 pass
@@ -87,12 +87,12 @@ _KINDS = ("loop", "pictures", "text")
 
 
 # How often glibc returns memory to the system between steps differs by chance from run to run, by up to 10 % of the
-# processor time. All programs keep theirs.
+# CPU time. All programs keep their memory.
 _KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_TOP_PAD_": str(64 << 20), "MALLOC_MMAP_THRESHOLD_": str(32 << 20)}
 
 
 def step_of(words, cwd, **variables):
-    """Of the steps of a program, in seconds: median, processor time of all threads, mean."""
+    """Median, CPU time of all threads and mean of the steps of a program, in seconds."""
     done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env={**os.environ, **_KEEP_MEMORY, **variables})
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("STEP ")]
     if done.returncode or not lines:
@@ -109,7 +109,7 @@ def interval(ratios):
 
 
 def facts_cost(cli, trace):
-    """Milliseconds that the facts took, from the metadata of the trace."""
+    """Time to collect the facts in ms, from the metadata of the trace."""
     text = trace.removesuffix(".sstrace") + ".json"
     subprocess.run([cli, "convert", trace, text], check=True, stdout=subprocess.DEVNULL)
     with open(text) as file:
@@ -133,7 +133,7 @@ def pairs_of(options, folder, kind, recording):
 
 
 def arms(options, folder, kind):
-    """The step of both resident arms against the program alone, at the same length of run."""
+    """Compares the step of both resident arms with the program alone, for runs of the same length."""
     command = [options.python, "program.py", kind, str(options.steps * 100), str(options.threads)]
     def alone():
         words = [options.python, "program.py", kind, str(options.steps), str(options.threads)]
@@ -156,8 +156,8 @@ def main():
     parser.add_argument("--pairs", type=int, default=6)
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--threads", type=int, default=1, help="of the program's operators")
-    parser.add_argument("--busy", action="store_true", help="another training on all cores runs meanwhile")
-    parser.add_argument("--no-operators", action="store_true", help="leaves the rows with operators out")
+    parser.add_argument("--busy", action="store_true", help="run another training on all cores at the same time")
+    parser.add_argument("--no-operators", action="store_true", help="omit the rows with operators")
     parser.add_argument("--arms", action="store_true", help="resident arms instead of recordings")
     parser.add_argument("--budget", type=int, default=60, help="seconds of each experiment of --arms")
     parser.add_argument("--only", nargs="*", choices=_KINDS, default=_KINDS)
@@ -186,7 +186,7 @@ def run(options, folder):
             mean, a, b = arms(options, folder, kind)
             print(f"| {kind} | {1e3 * mean:.3f} ms | {a:.4f} | {b:.4f} |", flush=True)
         return
-    print("| program | recording | step plain | step recorded | ratio of medians | ratio of processor times | facts |\n|---|---|---|---|---|---|---|")
+    print("| program | recording | step plain | step recorded | ratio of medians | ratio of CPU times | facts |\n|---|---|---|---|---|---|---|")
     for kind in options.only:
         for name, words in (("standard", ()), ("with operators", ("--ops",)))[: 1 if options.no_operators else 2]:
             medians, cpu, plain, recorded = pairs_of(options, folder, kind, words)

@@ -16,7 +16,7 @@ namespace {
 constexpr int kNames = 400;
 constexpr int kStreams = 8;
 
-/// Kernels of some hundred names on some streams, back to back, as a long training has them.
+/// Back-to-back kernels with several hundred names on several streams, as in a long training.
 std::shared_ptr<const Trace> makeKernels(std::size_t count)
 {
     std::mt19937_64 random(7);

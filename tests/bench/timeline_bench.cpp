@@ -1,21 +1,21 @@
-// Frame times of the timeline at 1920×1080: what a user's hand waits for. A frame is a gesture's event and the picture
-// that answers it, painted into an image by the widget itself on one thread. Traces of 10 thousand to 10 million slices
-// are measured in one run, the same gestures on each; 60 frames a second leave 16.7 ms.
+// Frame times of the timeline at 1920×1080, as a user experiences them. A frame is the event of a gesture and the image
+// that follows, painted by the widget itself on one thread. Traces of 10 thousand to 10 million slices are measured in
+// one run with the same gestures; 60 frames per second allow 16.7 ms.
 //
 //   timeline_bench [--sizes 10000,1000000] [--frames 600] [--only zoom] [--png FILE] [--second]
 //
-// Per gesture and size: median, 95th and 99th percentile and largest frame by the wall clock, and the same of the
-// thread's own CPU time, which on a machine with other work differs; a histogram of all frames of a size. Where a hand
-// comes to rest after a zoom the picture is made exact: these frames are a gesture of their own.
+// Per gesture and size: median, 95th and 99th percentile and largest frame in wall-clock time, and the same in CPU time
+// of the thread, which differs on a busy machine; and a histogram of all frames of a size. When a zoom gesture pauses,
+// the image is made exact: these frames count as a separate gesture.
 //
 // With --second, each gesture is also played with a second trace of the same size below the first, alternately: with a
-// timeline that stays where it is, and with one that moves along. The frames are those of the first timeline, so their
-// ratio says whether the second one slows it down; the time to paint the second one is a figure of its own.
+// second timeline that does not move, and with one that moves along. The frames are those of the first timeline, so
+// their ratio shows whether the second one slows it down; the time to paint the second one is a separate figure.
 //
-// Two figures compare a trace with the first one. "× first" is the median frame against the first trace's. But a zoom
-// into a long trace passes more views that are full to the last pixel, and one into a short trace more that show ten
-// slices: "× alike" is the median of what each frame costs against the first trace's frames in views as long as its
-// own, or in the longest where the first trace ends before.
+// Two figures compare a trace with the first one. "× first" is the ratio of the median frames. However, a zoom into a
+// long trace passes more views in which every pixel is covered, and a zoom into a short trace more views with ten
+// slices: "× alike" is the median ratio of each frame to the first trace's frames in views of about the same length, or
+// in its longest views if the first trace is shorter.
 
 #include "app/timeline/timeline_actions.h"
 #include "app/timeline/timeline_canvas.h"
@@ -70,9 +70,9 @@ struct Times {
 /// A canvas on one trace, and the frames painted so far.
 struct Stage {
     app::TimelineCanvas canvas;
-    QImage image{1920, 1080, QImage::Format_RGB32}; ///< as a window without alpha is backed
+    QImage image{1920, 1080, QImage::Format_RGB32}; ///< the format of a window without alpha
     std::vector<double> wall, cpu;
-    std::vector<int> views; ///< how long each frame's is, see viewOf()
+    std::vector<int> views; ///< length of each frame's view, see viewOf()
 
     /// A second timeline, which shares the height.
     enum class Second { None, Still, Follows };
@@ -92,7 +92,7 @@ struct Stage {
         canvas.setTrace(std::move(trace));
         canvas.show();
         QApplication::processEvents();
-        canvas.viewport()->render(&image); // fonts and caches of the first picture are no frame of a gesture
+        canvas.viewport()->render(&image); // fills fonts and caches before the first measured frame
     }
 
     void frame(const std::function<void()>& gesture)
@@ -111,7 +111,7 @@ struct Stage {
         }
         views.push_back(viewOf(canvas.scene().axis.visible()));
     }
-    /// Views of the same number are alike: within a factor of four.
+    /// Views with the same number have about the same length, within a factor of four.
     static int viewOf(profiler::TimeRange visible)
     {
         return std::bit_width(static_cast<std::uint64_t>(visible.duration().count())) / 2;
@@ -130,7 +130,7 @@ struct Stage {
     }
 };
 
-/// From the whole trace down to a microsecond and back, at a moving pointer, as often as gives so many frames.
+/// From the whole trace down to a microsecond and back, at a moving pointer, repeated for the given number of frames.
 void zoom(Stage& stage, int frames)
 {
     const int oneWay = stage.notches();
@@ -145,8 +145,8 @@ void zoom(Stage& stage, int frames)
     }
 }
 
-/// Some notches, then the hand rests: the frames in which the picture is made exact again, at scales from all to 1 µs
-/// and back.
+/// Some notches, then a pause: the frames in which the image is made exact again, at scales from the whole trace to 1
+/// µs and back.
 void rest(Stage& stage, int frames)
 {
     constexpr int kRestsOneWay = 24;
@@ -171,7 +171,7 @@ void rest(Stage& stage, int frames)
     }
 }
 
-/// A drag to and fro where a part of the trace is in view.
+/// A drag back and forth while part of the trace is in view.
 void pan(Stage& stage, int frames, profiler::TimeRange shown)
 {
     stage.canvas.showRange(shown);
@@ -194,13 +194,13 @@ void panSteps(Stage& stage, int frames, std::size_t count)
     pan(stage, frames, {steps[middle].begin, steps[last].end()});
 }
 
-/// With the arrows of all slices in view; where they are too many, the picture says so.
+/// With the arrows of all slices in view; if there are too many, the image says so.
 void arrows(Stage& stage)
 {
     app::timelineAction(stage.canvas, "toggleAllFlows")->trigger();
 }
 
-/// The pointer over a still picture.
+/// The pointer moves over an unchanged image.
 void hover(Stage& stage, int frames)
 {
     for (int i = 0; i < frames; ++i)
@@ -234,7 +234,7 @@ constexpr Gesture kGestures[] = {
      }},
 };
 
-/// What a gesture costs by the length of the view: medians of the thread's CPU time, ms.
+/// The cost of a gesture by the length of the view: medians of the thread's CPU time, ms.
 using ByView = std::map<int, double>;
 
 ByView byView(const Stage& stage)
@@ -248,7 +248,7 @@ ByView byView(const Stage& stage)
     return medians;
 }
 
-/// The median of the frames' costs against those of `first` in views that are alike, or nearest to it.
+/// The median ratio of the frames' costs to those of `first` in views of the same or the nearest length.
 double againstAlike(const Stage& stage, const ByView& first)
 {
     std::vector<double> ratios;
@@ -262,7 +262,7 @@ double againstAlike(const Stage& stage, const ByView& first)
     return Times(std::move(ratios)).at(0.5);
 }
 
-/// Each gesture without and with a second timeline, in turn, on one trace.
+/// Each gesture without and with a second timeline, alternating, on one trace.
 void compareWithSecond(const std::shared_ptr<const profiler::Trace>& trace, int frames, const QString& only)
 {
     constexpr int kRounds = 3;
@@ -309,7 +309,7 @@ std::string binName(std::size_t bin)
 
 void printHistogram(const std::string& title, const std::vector<double>& times)
 {
-    std::printf("\n%s, %zu frames, ms by the wall clock\n", title.c_str(), times.size());
+    std::printf("\n%s, %zu frames, ms of wall-clock time\n", title.c_str(), times.size());
     const auto counts = histogram(times);
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const double share = static_cast<double>(counts[i]) / static_cast<double>(times.size());
@@ -332,7 +332,7 @@ void drawHistogram(const Frames& frames, const QString& file)
         const auto counts = histogram(times);
         const double width = static_cast<double>(kWidth - kLeft - 20) / static_cast<double>(kBins.size());
         painter.setPen(Qt::black);
-        painter.drawText(kLeft, top + 18, QString("%L1 slices: frames by their ms").arg(slices));
+        painter.drawText(kLeft, top + 18, QString("%L1 slices: frames by duration in ms").arg(slices));
         for (std::size_t i = 0; i < counts.size(); ++i) {
             const double share = static_cast<double>(counts[i]) / static_cast<double>(times.size());
             const double height = share * (kRow - kBottom - kTop - 16);
@@ -348,7 +348,7 @@ void drawHistogram(const Frames& frames, const QString& file)
         top += kRow;
     }
     if (!image.save(file))
-        std::fprintf(stderr, "%s was not written\n", qPrintable(file));
+        std::fprintf(stderr, "%s could not be written\n", qPrintable(file));
 }
 
 } // namespace
@@ -362,7 +362,7 @@ int main(int argc, char** argv)
     parser.addHelpOption();
     parser.addOption({"sizes", "Slices of the traces.", "LIST", "10000,100000,1000000,10000000"});
     parser.addOption({"frames", "Frames a gesture.", "COUNT", "480"});
-    parser.addOption({"only", "Gestures whose name holds this.", "TEXT"});
+    parser.addOption({"only", "Gestures whose name contains this.", "TEXT"});
     parser.addOption({"png", "Draw the histograms, too.", "FILE"});
     parser.addOption({"second", "Compare with a second trace open."});
     parser.process(application);

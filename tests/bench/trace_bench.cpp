@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// The trace at sizes from ten thousand to ten million slices: what building, reading and drawing cost.
+// The trace at sizes from ten thousand to ten million slices: the cost of building, reading and drawing it.
 namespace {
 
 using namespace profiler;
@@ -15,7 +15,7 @@ using namespace profiler;
 constexpr int kNames = 200;
 constexpr int kInnerOps = 9;
 
-/// Scopes as a training thread makes them: nine inner ops, then the outer one that holds them.
+/// Scopes in the order of a training thread: nine inner ops, then the outer op that contains them.
 class Scopes {
 public:
     explicit Scopes(TraceBuilder& builder) : m_builder(builder)
@@ -112,7 +112,7 @@ void summarizeAll(benchmark::State& state)
 }
 BENCHMARK(summarizeAll)->Arg(10'000)->Arg(100'000)->Arg(1'000'000)->Arg(10'000'000)->Unit(benchmark::kMicrosecond);
 
-/// The same of a hundredth of the time, in the middle.
+/// The same for the middle hundredth of the time.
 void summarizePart(benchmark::State& state)
 {
     const Trace& trace = traceOf(state.range(0));
@@ -127,8 +127,8 @@ void summarizePart(benchmark::State& state)
 }
 BENCHMARK(summarizePart)->Arg(10'000)->Arg(10'000'000)->Unit(benchmark::kMicrosecond);
 
-/// One million slices of twenty tracks as an importer has them, sealed by finish() alone.
-/// @param state  threads; per cent of the slices that are out of order
+/// One million slices of twenty tracks as an importer delivers them, sealed only by finish().
+/// @param state  threads; percentage of slices that are out of order
 void buildBulk(benchmark::State& state)
 {
     constexpr std::int64_t kSlices = 1'000'000;

@@ -14,14 +14,14 @@
 #include <unistd.h>
 #include <vector>
 
-// Trace files of our own, and search: what a user waits for.
+// Times that a user waits for: opening, writing and searching our own trace files.
 namespace {
 
 using namespace profiler;
 
 constexpr int kNames = 200;
 
-/// Eight threads of nested ops and runtime calls, as an importer gives them.
+/// Eight threads of nested ops and runtime calls, as an importer delivers them.
 std::shared_ptr<const Trace> threads(std::int64_t slices)
 {
     constexpr std::int64_t kThreads = 8;
@@ -94,7 +94,7 @@ void packedRead(benchmark::State& state)
         const auto start = std::chrono::steady_clock::now();
         container::ReadOptions options;
         options.preview = [&](const std::shared_ptr<const Trace>& trace) {
-            // On screen: every lane of 1600 pixels is summed up.
+            // On screen: every lane is summarized for 1600 pixels.
             std::vector<LodBucket> buckets(1600);
             for (const Track& track : trace->tracks()) {
                 for (int depth = 0; depth < trace->depthCount(track.id); ++depth)

@@ -29,7 +29,7 @@ nvtxEventAttributes_t attributesOf(const char* text)
 
 void pushAndPop()
 {
-    char text[] = "outer"; // later, this address holds a different text
+    char text[] = "outer"; // later, this address contains a different text
     std::printf("level %d\n", nvtxRangePushA(text));
     std::strcpy(text, "inner");
     std::printf("level %d\n", nvtxRangePushA(text));

@@ -108,7 +108,7 @@ NEW_HEADERS = {
     for text in ("with torch.no_grad():", "with torch.autocast(device_type='cpu'):")
 }
 NAMES = {name for name, _, _ in SETTINGS}
-# Calls with these names cannot be told from those that edits add.
+# Calls with these names cannot be distinguished from those that edits add.
 NEW_CALLS = {"autocast", "compile", "no_grad"}
 
 

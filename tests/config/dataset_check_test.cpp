@@ -75,7 +75,7 @@ TEST_F(DatasetCheck, ImagesNeedOneSubfolderPerClass)
     add("cat/1.JPG");
     EXPECT_EQ(problem("image_folder"), "");
     EXPECT_EQ(idOf("image_folder", (folder / "a.jpg").string()), "config.dataset_incomplete");
-    // A split of its own: its training images count.
+    // With its own split, the training images count.
     fs::create_directories(folder / "train");
     fs::create_directories(folder / "val");
     EXPECT_EQ(idOf("image_folder"), "config.dataset_incomplete");

@@ -22,7 +22,7 @@ using namespace trainer::data;
 struct Kind {
     std::string name;
     std::set<std::string> stages;
-    bool inMemory = false; ///< a sample is no file of its own: loading it allocates nothing
+    bool inMemory = false; ///< a sample is not a separate file: loading it allocates nothing
     friend void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
 };
 

@@ -173,7 +173,7 @@ TEST(Loader, BuffersAreReusedAndOutliveTheLoader)
                     kept = std::move(batch);
                 }
             }
-            // One more is the batch that the training holds, one more the batch that it lets go of only afterwards.
+            // One more is the batch that the training uses, one more the batch that it releases only afterwards.
             EXPECT_LE(*memory.made - before, loader.capacity() + 2);
         }
         EXPECT_EQ(*memory.alive, 1);

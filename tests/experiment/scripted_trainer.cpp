@@ -1,25 +1,25 @@
-// A trainer that trains nothing: it speaks the protocol, takes as long as it is told to, and misbehaves on demand.
+// A trainer that trains nothing: it speaks the protocol, takes the requested time, and misbehaves on demand.
 // Variables:
 //   SCRIPT_STEP_US         duration of a step (epoch, validation) without loader workers: 10000
-//   SCRIPT_CHANGED_KEY     "batch.size": what is said here of loader workers holds where this differs from its default
-//   SCRIPT_SPEEDUP         with loader workers a step is so many times faster: 1
+//   SCRIPT_CHANGED_KEY     "batch.size": below, "with loader workers" means that this key differs from its default
+//   SCRIPT_SPEEDUP         with loader workers, a step is this many times faster: 1
 //   SCRIPT_NOISE           standard deviation of the logarithm of each turn's speed: 0. The same in each run of a test
 //   SCRIPT_WARM_UP_STEPS   the first steps take ten times as long: 0
-//   SCRIPT_REAL_TIME       1: steps really take their time; else they only say so
+//   SCRIPT_REAL_TIME       1: steps really take their time; otherwise they only report it
 //   SCRIPT_LOSS_FACTOR     with loader workers losses are multiplied by it, from the second step on: 1
-//   SCRIPT_SEED_NOISE      standard deviation of the logarithm of each seed's losses, in both arms alike: 0
-//   SCRIPT_LOSS_NOISE      the same, for each start by itself: 0
-//   SCRIPT_LOST            1: with loader workers losses are no numbers, from the second step on
+//   SCRIPT_SEED_NOISE      standard deviation of the logarithm of each seed's losses, equal in both arms: 0
+//   SCRIPT_LOSS_NOISE      the same, independently for each start: 0
+//   SCRIPT_LOST            1: with loader workers, losses are NaN from the second step on
 //   SCRIPT_VALIDATION      samples to validate with: 0
 //   SCRIPT_PEAK_BYTES      of the baseline: 1000000000; with loader workers SCRIPT_PEAK_FACTOR times as much
 //   SCRIPT_DO_AT           "start", "turn 3" (counted from 1): where it does SCRIPT_DO; only with loader workers if
 //   SCRIPT_DO_IN_B SCRIPT_DO              "exit 3", "signal 9", "hang", "garbage", "close" (its progress), "flood"
 //   SCRIPT_DO_WITH         "loader.workers=2": it does so only with this setting
-//   SCRIPT_IGNORE_STOP     1: neither Stop nor the end of its input ends it
-//   SCRIPT_ONE_FITS        1: while another one runs it is killed at its start, as for its memory
+//   SCRIPT_IGNORE_STOP     1: it ignores Stop and the end of its input
+//   SCRIPT_ONE_FITS        1: it is killed at its start while another one runs, as if out of memory
 //   SCRIPT_GROWING_PEAK    1: peak memory grows with the steps, until it is SCRIPT_PEAK_BYTES after thirty
 //   SCRIPT_FASTER_BY       share by which each step is faster than the one before it: 0
-//   SCRIPT_TRACE           the file that it leaves as its trace, when it is told to leave one; it ends after that
+//   SCRIPT_TRACE           the file that it writes as its trace, if a trace is requested; it exits after that
 //   SCRIPT_DESCRIBE        what --describe prints, instead of a description
 //   SCRIPT_LOG             each start and turn is appended to this file as a line
 
@@ -114,7 +114,7 @@ public:
     }
 
 private:
-    /// Holds a lock until it exits, which only one process can hold.
+    /// Keeps an exclusive lock until it exits.
     static void takeAllMemory()
     {
         const int memory = ::open(text("SCRIPT_LOG").c_str(), O_RDONLY | O_CLOEXEC);
@@ -145,7 +145,7 @@ private:
         return 0;
     }
 
-    /// Sends this many reports of ten steps each, unless it is stopped before or its input ends.
+    /// Sends this many reports of ten steps each, unless it is stopped earlier or its input ends.
     int train(std::int64_t most)
     {
         for (std::int64_t reports = 1; reports <= most && !isStopped(); ++reports) {
@@ -264,7 +264,7 @@ private:
         return count;
     }
 
-    /// Like the trainer: starts its log anew, and writes a checkpoint.
+    /// Like the trainer: starts a new log, and writes a checkpoint.
     void writeFiles() const
     {
         const std::string file = m_config[key::logFile], folder = m_config[key::checkpointPath];
@@ -302,9 +302,9 @@ private:
     config::TrainingConfig m_config;
     int m_progress;
     bool m_takesTurns;
-    std::string m_trace; // file to leave; empty: none
+    std::string m_trace; // file to write; empty: none
     std::int64_t m_steps = 0;
-    double m_logLoss = 0; // of the losses of this start
+    double m_logLoss = 0; // offset of the losses of this start
     int m_turns = 0;
     std::mt19937_64 m_random;
     std::normal_distribution<double> m_normal;

@@ -722,7 +722,7 @@ constexpr const char* kMoreTables = R"(
     INSERT INTO GPU_METRICS VALUES (1, 100, 7, 1, 50), (1, 110, 7, 1, 60), (1, 110, 8, 2, 5);
 )";
 
-/// The tables of each small export, besides META_DATA_EXPORT and StringIds.
+/// The tables of each small export in addition to META_DATA_EXPORT and StringIds.
 constexpr const char* kSmallExports[] = {
     "'CUPTI_ACTIVITY_KIND_KERNEL', 'CUPTI_ACTIVITY_KIND_RUNTIME', 'PROCESSES'",
     "'CUPTI_ACTIVITY_KIND_KERNEL', 'TARGET_INFO_GPU', 'TARGET_INFO_CUDA_DEVICE'",

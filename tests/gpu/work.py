@@ -1,4 +1,4 @@
-"""A program on the GPU whose doings are counted: `run` records it, and compares the counts with Kineto's and with these.
+"""A program on the GPU whose operations are counted: `run` records it, and compares the counts with Kineto's and with these.
 
 usage: work.py known | train STEPS [cnn|mlp] | kineto STEPS [cnn|mlp]
 Prints one line of JSON.
@@ -50,7 +50,7 @@ def known():
 
 def model(kind):
     torch.manual_seed(1)
-    if kind == "mlp":  # many tiny operators: the worst case for whoever records them
+    if kind == "mlp":  # many tiny operators: the worst case for a recorder
         layers = [module for _ in range(30) for module in (torch.nn.Linear(64, 64), torch.nn.ReLU())]
         return torch.nn.Sequential(*layers).cuda(), torch.randn(64, 64, device="cuda")
     layers = [torch.nn.Conv2d(3, 64, 3, padding=1), torch.nn.ReLU()]

@@ -93,7 +93,7 @@ TEST_F(ScalingCurve, NamesWhatTheTimeIsLostTo)
     const ScalingPoint& late = scaling->points[1];
     EXPECT_LT(late.efficiency, 0.75);
     EXPECT_NEAR(late.lostUs, faultUs, 0.1 * faultUs);
-    // Three of four ranks wait, and meanwhile have no compute that hides the transfers of earlier buckets.
+    // Three of four ranks wait and have at that time no compute that hides the transfers of earlier buckets.
     EXPECT_NEAR(lost(late, JobTimePart::Wait) + lost(late, JobTimePart::Transfer), 0.75 * faultUs, 0.1 * faultUs);
     EXPECT_GT(lost(late, JobTimePart::Wait), 1.5 * lost(late, JobTimePart::Transfer));
     EXPECT_NEAR(lost(late, JobTimePart::DataWait), 0.25 * faultUs, 0.1 * faultUs) << "the fourth one loads";

@@ -54,7 +54,7 @@ TEST_F(StepWaits, NameTheLastRankAndThoseThatWait)
     EXPECT_EQ(waiting, (std::vector<std::size_t>{0, 1, 3}));
     EXPECT_GE(found[0].waitUs, found[1].waitUs);
     EXPECT_GE(found[1].waitUs, found[2].waitUs);
-    // In another step nobody is late by as much.
+    // In another step no rank is as late.
     for (const StepWait& wait : waits(job, late - 1))
         EXPECT_LT(wait.lateUs, 0.3 * delayUs);
 }

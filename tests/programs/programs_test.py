@@ -123,7 +123,7 @@ class Programs(unittest.TestCase):
                 file.write(json.dumps({"program": name, **self.report}) + "\n")
 
     def copied(self, *names):
-        """Files of this folder in a repository of their own."""
+        """Files of this folder in a separate repository."""
         folder = os.path.join(self.scratch, "repository")
         os.makedirs(folder)
         for name in names:

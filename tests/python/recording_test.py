@@ -467,7 +467,7 @@ class RecordingTest(unittest.TestCase):
         done, report = self.record(daemon + train + train + "time.sleep(100)\n")
         self.assertEqual(ids(report), {"record.part.still_runs"})
         self.assertGreaterEqual(self.summary("run.sstrace")["steps"]["count"], 15)
-        ((process, command),) = self.processes().items()  # the user's daemon goes on, and nothing of Stepscope's is left
+        ((process, command),) = self.processes().items()  # the user's daemon continues, and no process of Stepscope is left
         self.assertIn("program.py", command)
         os.kill(process, signal.SIGKILL)
 

@@ -30,8 +30,8 @@ std::string program(int steps, const std::string& last = "", const std::string& 
 
 Ended recordAlwaysOn(const Folder& folder, const std::string& command, const std::string& options = {})
 {
-    return shell(folder, std::string(STEPSCOPE_CLI) + " record --level always-on -o '" + (folder / "run").string() +
-                             "' " + options + " -- " + command);
+    return shell(folder, std::string(STEPSCOPE_CLI) + " record --level steps -o '" + (folder / "run").string() + "' " +
+                             options + " -- " + command);
 }
 
 Ended watch(const Folder& folder, const std::string& options)
@@ -131,9 +131,9 @@ TEST(AlwaysOn, StepsAreCapturedOnDemandAsATrace)
                         "'):\n    with stepscope.step():\n        with stepscope.range('work'):\n            "
                         "time.sleep(0.005)\n");
     const Ended ended =
-        shell(folder, std::string(STEPSCOPE_CLI) + " record --level always-on -o '" + (folder / "run").string() +
-                          "' -- " + PYTHON + " " + script.string() + " 2> '" + (folder / "recorded").string() +
-                          "' & until " + STEPSCOPE_CLI + " watch --once '" + (folder / "run").string() +
+        shell(folder, std::string(STEPSCOPE_CLI) + " record --level steps -o '" + (folder / "run").string() + "' -- " +
+                          PYTHON + " " + script.string() + " 2> '" + (folder / "recorded").string() + "' & until " +
+                          STEPSCOPE_CLI + " watch --once '" + (folder / "run").string() +
                           "' > /dev/null 2>&1; do sleep 0.1; done; " + STEPSCOPE_CLI + " watch --once --json '" +
                           (folder / "run").string() + "' > '" + (folder / "alive").string() + "'; " + STEPSCOPE_CLI +
                           " watch '" + (folder / "run").string() + "' --capture 7 --json; status=$?; touch '" +
@@ -166,7 +166,7 @@ TEST(AlwaysOn, RanksOfAJobCaptureTheSameSteps)
         folder.write("launch.sh", "export WORLD_SIZE=2\nbegin=$(($(date +%s) + 2))\nfor RANK in 0 1; do export RANK; " +
                                       std::string(PYTHON) + " " + script.string() + " $begin & done\nwait\n");
     const std::string run = "'" + (folder / "run").string() + "'", cli = STEPSCOPE_CLI;
-    const Ended ended = shell(folder, cli + " record --level always-on -o " + run + " -- sh " + launch.string() +
+    const Ended ended = shell(folder, cli + " record --level steps -o " + run + " -- sh " + launch.string() +
                                           " 2> /dev/null & until " + cli + " watch --once --json " + run +
                                           " 2> /dev/null | grep -q '\"rank\": 1'; do sleep 0.1; done; " + cli +
                                           " watch " + run + " --capture 6 --json; status=$?; touch '" +

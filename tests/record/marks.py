@@ -1,4 +1,4 @@
-"""A program that marks its steps itself, and has a sitecustomize of its own."""
+"""A program that marks its steps itself, and has its own sitecustomize."""
 import os
 
 import stepscope

@@ -10,7 +10,7 @@
 #include <thread>
 #include <unistd.h>
 
-/// Other places for tests: a command that runs another one with an environment and a home of its own, and an sshd on
+/// Other places for tests: a command that runs another one with its own environment and home folder, and an sshd on
 /// the loopback interface.
 namespace record_test {
 
@@ -77,7 +77,7 @@ private:
     Folder m_folder;
 };
 
-/// An sshd of the user on the loopback interface, with keys and a configuration of its own.
+/// An sshd of the user on the loopback interface, with its own keys and configuration.
 class Sshd {
 public:
     Sshd()

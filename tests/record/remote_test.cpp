@@ -8,7 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
-// Recording in another place: through a command that runs another one with an environment and a home of its own, and
+// Recording in another place: through a command that runs another one with its own environment and home folder, and
 // over a real sshd on the loopback interface where there is one.
 namespace record_test {
 
@@ -91,7 +91,7 @@ TEST(RecordElsewhere, TheFolderAndTheEnvironmentAreThoseThatWereNamed)
 TEST(RecordElsewhere, AnInterruptStopsTheCommandAndLeavesNothingRunning)
 {
     const Place place;
-    // A child that ignores everything, and a daemon with a session of its own.
+    // A child that ignores everything, and a daemon in its own session.
     const auto script = place.folder().write(
         "train.sh", kRanges + "\n(trap '' INT TERM; setsid sleep 300 &) \necho trains\nsleep 300\n");
     const pid_t child = fork();

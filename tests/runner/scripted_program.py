@@ -126,7 +126,7 @@ def timed_sleep(seconds):
 while line := lines.readline():
     turn = json.loads(line)
     what, times, done = turn["what"], [], 0
-    epoch_ns = None  # of the epoch at hand, if the turn has seen its start
+    epoch_ns = None  # of the current epoch, if it started within the turn
     if "grow" in options:
         print("drop", turn["drop"], flush=True)
     while len(times) < turn["count"] or (what == "validation" and ranks > 1):

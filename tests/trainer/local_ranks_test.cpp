@@ -22,9 +22,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto kLong = 20s; // for what takes a moment
+constexpr auto kLong = 20s; // for operations that take a moment
 
-// What the ranks of the test below do: this program is started for each. The first dies, the second says its number
+// The ranks of the test below: this program is started for each. The first one fails, the second prints its number
 // as long as it lives.
 TEST(LocalRanks, DISABLED_Rank)
 {
@@ -40,7 +40,7 @@ struct Heard {
     std::condition_variable changed;
     int lines = 0, deaths = 0;
     pid_t lives = 0;
-    bool ended = false; ///< the second rank was seen to be gone while the death was told
+    bool ended = false; ///< the second rank had exited while the failure was reported
 
     void line(const std::string& text)
     {
@@ -55,7 +55,7 @@ struct Heard {
         const int wanted = lines + count;
         return changed.wait_for(lock, kLong, [&] { return lines >= wanted; });
     }
-    // As long as an exchange that cannot be ended.
+    // Simulates an exchange that cannot be cancelled.
     void death()
     {
         std::unique_lock lock(mutex);
@@ -109,7 +109,7 @@ TEST(OwnAddress, IsThatOfTheRoute)
     EXPECT_TRUE(isLoopback(addressTowards("localhost").value()));
     const auto out = addressTowardsAnywhere();
     if (!out)
-        GTEST_SKIP() << "this machine has no way out";
+        GTEST_SKIP() << "this machine has no route to another host";
     EXPECT_FALSE(isLoopback(*out));
     EXPECT_EQ(addressTowards(*out).value(), *out) << "its own";
 }

@@ -7,7 +7,7 @@
 namespace trainer_test {
 namespace {
 
-/// Sets that trainers generate lie in a folder of this program's, not in the user's cache.
+/// Datasets that trainers generate are in a folder of this program, not in the user's cache.
 class OwnCache final : public testing::Environment {
 public:
     void SetUp() override

@@ -267,7 +267,7 @@ TEST(DistributedDataParallel, RanksOfSeveralHostsMeetOnTheWayToTheFirst)
     const TestFolder folder;
     EXPECT_EQ(train(folder.path()).ended.status, 0); // makes the images
     const std::string port = std::to_string(freePort());
-    // The second host is told an address; the first has nothing but the loopback for its own name.
+    // The second host gets an address; the first has only the loopback address for its own name.
     const auto asRank = [&](const char* rank, const std::string& master) {
         return [=, &port] {
             ::setenv("RANK", rank, 1);

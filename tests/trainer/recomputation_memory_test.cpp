@@ -10,7 +10,7 @@ using Choice = Checkpointing::Choice;
 
 namespace {
 
-// A model whose activations are most of what a step holds.
+// A model whose activations are most of the memory of a step.
 struct Model {
     const char* name;
     std::vector<std::string> settings;

@@ -32,7 +32,7 @@ std::vector<std::string> turns(const TestFolder& folder, const std::vector<std::
     return arguments;
 }
 
-/// What all threads of a process have used of a processor, in ns.
+/// CPU time of all threads of a process in ns.
 std::int64_t processorTime(pid_t process)
 {
     std::int64_t sum = 0;
@@ -132,7 +132,7 @@ TEST(Run, PausesAndResumes)
     const std::int64_t before = processorTime(run.pid());
     ::usleep(300000);
     EXPECT_GT(before, 0) << "this kernel has no schedstat: the test shows nothing";
-    // Its recorder and its sampler go on looking now and then; a training that goes on takes all of it.
+    // Its recorder and its sampler still wake up regularly; a running training would use all of the time.
     EXPECT_LT(processorTime(run.pid()) - before, 30000000) << "a paused training uses no processor";
     run.send(protocol::Resume{});
     for (int i = 0; i < 20; ++i)
@@ -276,7 +276,7 @@ TEST(Describe, NamesEveryChoiceOfTheKnobs)
     EXPECT_THAT(ids(description->schedules), testing::UnorderedElementsAreArray(allowed("schedule.kind")));
 }
 
-/// What the trainer says of its GPU where the driver is the library in `folder`.
+/// What the trainer reports about its GPU if the driver is the library in `folder`.
 protocol::Description describedWith(const std::string& folder, const std::string& variable = "FAKE_CUDA",
                                     const std::string& value = {})
 {
@@ -307,8 +307,8 @@ TEST(Describe, SaysWhichOfManyReasonsKeepsTheGpuFromUse)
     const auto usable = describedWith(FAKE_DRIVER);
     EXPECT_TRUE(usable.gpuAvailable) << usable.gpuReason;
     EXPECT_EQ(usable.gpuReasonId, "");
-    EXPECT_TRUE(describedWith(FAKE_DRIVER, "FAKE_CUDA_CAPABILITY", "75").gpuAvailable) << "the oldest that is enough";
-    EXPECT_TRUE(describedWith(FAKE_DRIVER, "FAKE_CUDA_VERSION", "13000").gpuAvailable) << "the oldest that is enough";
+    EXPECT_TRUE(describedWith(FAKE_DRIVER, "FAKE_CUDA_CAPABILITY", "75").gpuAvailable) << "the oldest supported one";
+    EXPECT_TRUE(describedWith(FAKE_DRIVER, "FAKE_CUDA_VERSION", "13000").gpuAvailable) << "the oldest supported one";
 }
 
 TEST(Describe, ALibraryThatIsNotADriverIsNamed)

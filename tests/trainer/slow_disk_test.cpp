@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A log that takes nothing until it is read: a pipe of one page.
+/// A log that accepts nothing until it is read: a pipe of one page.
 class SlowLog {
 public:
     explicit SlowLog(const std::filesystem::path& path)
@@ -32,7 +32,7 @@ public:
     SlowLog(const SlowLog&) = delete;
     SlowLog& operator=(const SlowLog&) = delete;
 
-    /// What lies in it.
+    /// Its contents.
     std::string read()
     {
         std::string text;
@@ -51,7 +51,7 @@ private:
     int m_pipe = -1;
 };
 
-// Each copy of the weights that waits for the disk takes memory: of those there are two at most.
+// Each copy of the weights that waits for the disk takes memory, so there are at most two.
 TEST(SlowDisk, NoMoreThanTwoCheckpointsWaitForIt)
 {
     const TestFolder folder;
@@ -67,7 +67,7 @@ TEST(SlowDisk, NoMoreThanTwoCheckpointsWaitForIt)
         columns = log.read();
     ASSERT_FALSE(columns.empty());
     log.fill();
-    // The next line waits now, and checkpoints behind it. Were there no bound, the training would be through by the
+    // The next line waits now, and checkpoints wait behind it. Without a limit, the training would have ended by the
     // time it is read.
     std::this_thread::sleep_for(1s);
     std::atomic<bool> ended = false;

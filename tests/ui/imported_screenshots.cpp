@@ -90,7 +90,7 @@ public:
         }
     }
 
-    /// The other trace beside this one, as a whole, at a step, and at a kernel of the step.
+    /// The other trace next to this one, as a whole, at a step, and at a kernel of the step.
     void takeSideBySide(const QString& other)
     {
         app::TracePair& pair = m_bench.pair;

@@ -1,4 +1,4 @@
-"""Recording that can stay on for weeks: `record --level always-on`.
+"""Recording that can stay on for weeks: `record --level steps`.
 
 A session's ranges are not written but summed by step (`Summary`, which stands in for the injection library). Each step
 becomes one record of the rank's file (step_ring.py). Nothing of the injection library is loaded until a trace of some

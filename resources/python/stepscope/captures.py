@@ -1,4 +1,4 @@
-"""Traces of a few steps of a process that is recorded with `--level always-on`.
+"""Traces of a few steps of a process that is recorded with `--level steps`.
 
 The file `capture.json` in the recording's folder asks for a capture. `stepscope-cli watch --capture` writes it, and so
 does a rank whose step is slower than the 99th percentile of the last hour, if STEPSCOPE_CAPTURE_SLOW gives the seconds

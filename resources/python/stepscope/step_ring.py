@@ -1,4 +1,4 @@
-"""The file of `record --level always-on`: the steps of one rank, in a ring whose size is fixed.
+"""The file of `record --level steps`: the steps of one rank, in a ring whose size is fixed.
 
 The newest steps are stored one by one, and each minute as a summary; both rings overwrite their oldest records. At
 10 ms per step, the steps of the last three hours and the minutes of the last four weeks take 70 MB. All numbers are
