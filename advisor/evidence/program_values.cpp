@@ -3,10 +3,10 @@
 #include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/run_facts.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/model/parse_number.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -24,20 +24,6 @@ using namespace profiler::analysis;
 constexpr double kMost = 0.8;
 // Arguments are read from the file one operator at a time, so only this many are read.
 constexpr std::size_t kMostArgumentsRead = 64;
-
-std::optional<std::int64_t> wholeNumber(std::string_view text)
-{
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
-std::optional<double> number(std::string_view text)
-{
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
 
 /// "torch.optim.SGD" for a class of PyTorch; other names are returned unchanged.
 std::string pythonClass(std::string_view name)
@@ -82,16 +68,16 @@ std::optional<double> defaultWeightDecay(std::string_view optimizer)
 
 void setWeightDecay(ProgramValues& values)
 {
-    values.weightDecay = number(argument(values.optimizerSettings, "weight_decay"));
+    values.weightDecay = parseNumber<double>(argument(values.optimizerSettings, "weight_decay"));
     if (!values.weightDecay && values.hasAllSettings)
         values.weightDecay = defaultWeightDecay(values.optimizer);
 }
 
 void takeFacts(const Trace& trace, ProgramValues& values)
 {
-    values.batchSize = wholeNumber(metadata(trace, "loader.batch_size"));
-    values.workers = wholeNumber(metadata(trace, "loader.workers"));
-    values.prefetchFactor = wholeNumber(metadata(trace, "loader.prefetch_factor"));
+    values.batchSize = parseNumber<std::int64_t>(metadata(trace, "loader.batch_size"));
+    values.workers = parseNumber<std::int64_t>(metadata(trace, "loader.workers"));
+    values.prefetchFactor = parseNumber<std::int64_t>(metadata(trace, "loader.prefetch_factor"));
     if (values.prefetchFactor == 0)
         values.prefetchFactor.reset();
     if (metadata(trace, "optimizer.class").empty() || metadata(trace, "optimizer.count") != "1")
@@ -116,7 +102,7 @@ std::optional<std::int64_t> batchOfConvolutions(const Trace& trace)
         if (image.size() != 4)
             continue;
         ++all;
-        if (const auto samples = wholeNumber(image.front()))
+        if (const auto samples = parseNumber<std::int64_t>(image.front()))
             ++counts[*samples];
     }
     for (const auto& [samples, count] : counts)
@@ -172,7 +158,7 @@ void takeFusedArguments(const Trace& trace, ProgramValues& values)
         const auto inputs = listEntries(detail(trace, ops.front().id, "Concrete Inputs"));
         std::string settings;
         for (const auto& [name, place] : row.places)
-            if (!name.empty() && place < inputs.size() && number(inputs[place])) {
+            if (!name.empty() && place < inputs.size() && parseNumber<double>(inputs[place])) {
                 settings += fmt::format("{}{}={}", settings.empty() ? "" : ", ", name, inputs[place]);
                 if (name == "lr")
                     values.learningRate = inputs[place];
@@ -190,7 +176,8 @@ std::string commonInput(const Trace& trace, const std::vector<Slice>& ops, std::
     std::string common;
     for (const Slice& op : ops) {
         const auto inputs = listEntries(detail(trace, op.id, "Concrete Inputs"));
-        if (place >= inputs.size() || !number(inputs[place]) || (!common.empty() && inputs[place] != common))
+        if (place >= inputs.size() || !parseNumber<double>(inputs[place]) ||
+            (!common.empty() && inputs[place] != common))
             return {};
         common = inputs[place];
     }
@@ -207,7 +194,7 @@ void takeSgdArguments(const Trace& trace, const Slice& step, ProgramValues& valu
     trace.forEach(step.id.track, step.range(), [&](const Slice& op) {
         if (op.kind == ActivityKind::CpuOp && op.begin >= step.begin && op.end() <= step.end() && wanted(op.name)) {
             const auto inputs = listEntries(detail(trace, op.id, "Concrete Inputs"));
-            if (inputs.size() > 2 && number(inputs[2]).value_or(0) < 0)
+            if (inputs.size() > 2 && parseNumber<double>(inputs[2]).value_or(0) < 0)
                 updates.push_back(op);
         }
         return updates.size() < kMostArgumentsRead;

@@ -1,5 +1,6 @@
 #include "profiler/capture/recording_scope.h"
 
+#include "profiler/model/parse_number.h"
 #include "profiler/os/machine.h"
 
 #include <algorithm>
@@ -18,10 +19,8 @@ namespace {
 /// A whole number that is the entire text; not negative.
 std::optional<std::int64_t> numberOf(std::string_view text)
 {
-    std::int64_t value = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool isWhole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-    return isWhole && value >= 0 ? std::optional(value) : std::nullopt;
+    const auto value = parseNumber<std::int64_t>(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 /// "7" or "64-71". No value if the text is neither; the range may be reversed.

@@ -4,9 +4,9 @@
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/formats/container/trace_file.h"
 #include "profiler/formats/container/trace_reader.h"
+#include "profiler/model/parse_number.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <system_error>
 
@@ -108,12 +108,7 @@ void addLateness(std::vector<RankStatus>& ranks, const std::vector<Recent>& rece
 std::int64_t numberOf(const Trace& trace, std::string_view key, std::int64_t otherwise)
 {
     const auto found = trace.metadata().find(key);
-    std::int64_t number = 0;
-    if (found == trace.metadata().end())
-        return otherwise;
-    const std::string& text = found->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() ? number : otherwise;
+    return found == trace.metadata().end() ? otherwise : parseNumber<std::int64_t>(found->second).value_or(otherwise);
 }
 
 std::string textOf(const Trace& trace, std::string_view key, std::string_view other)

@@ -3,12 +3,12 @@
 #include "advisor/prediction/saving.h"
 #include "app/document/finding_text.h"
 #include "app/look/display_text.h"
+#include "profiler/model/parse_number.h"
 #include "trainer/config/training_config.h"
 
 #include <QCoreApplication>
 #include <QLocale>
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace app {
@@ -85,13 +85,6 @@ QString outcomeText(const TuneTrial& trial)
     return trial.result ? verdictWord(trial.result->verdict) : Texts::tr("⚠ failed");
 }
 
-std::optional<double> numberIn(const std::string& text)
-{
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 QString rateText(double value, double)
 {
     return value == 0 ? QStringLiteral("0") : formatSignificant(value);
@@ -100,7 +93,7 @@ QString rateText(double value, double)
 /// Both arms of a trial. The interval is that of the ratio, so only the changed arm has one.
 void addTrial(std::vector<XyChart::Point>& points, const advisor::TuneTrial& trial, const advisor::Toggle& change)
 {
-    const auto from = numberIn(change.from), to = numberIn(change.to);
+    const auto from = profiler::parseNumber<double>(change.from), to = profiler::parseNumber<double>(change.to);
     const advisor::ExperimentResult& result = *trial.result;
     if (!from || !to || result.samplesPerSecondA <= 0 || result.samplesPerSecondB <= 0)
         return;
@@ -185,7 +178,7 @@ XyChart::Content throughputOver(std::string_view key, std::span<const advisor::T
     single.hollow = true;
     for (const RunRecord& run : runs)
         if (tuned && run.outcome.samplesPerSecond > 0 && differsOnlyIn(key, *tuned, run.configuration))
-            if (const auto value = numberIn(run.configuration.text(key))) {
+            if (const auto value = profiler::parseNumber<double>(run.configuration.text(key))) {
                 const double rate = run.outcome.samplesPerSecond;
                 single.points.push_back({*value, rate, rate, rate, QLocale().toString(run.started, "d MMM HH:mm")});
             }

@@ -6,6 +6,7 @@
 #include "profiler/analysis/steps/phases.h"
 #include "profiler/analysis/steps/step_repetition.h"
 #include "profiler/model/nvml_values.h"
+#include "profiler/model/parse_number.h"
 
 #include <algorithm>
 #include <cctype>
@@ -21,13 +22,6 @@ namespace {
 bool isOnHost(const Track& track)
 {
     return track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
-}
-
-std::optional<std::int64_t> numberOf(std::string_view text)
-{
-    std::int64_t value = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 std::string_view metadataOf(const Trace& trace, std::string_view key)
@@ -245,11 +239,11 @@ std::optional<Nanoseconds> realtimeOffset(const Trace& trace)
     // Times before 2001 are not times since 1970.
     constexpr std::int64_t kAbsolute = 1'000'000'000'000'000'000;
     for (const std::string_view key : {"clock.realtime_minus_monotonic_ns", "start.utc_ns"})
-        if (const auto offset = numberOf(metadataOf(trace, key)))
+        if (const auto offset = parseNumber<std::int64_t>(metadataOf(trace, key)))
             return Nanoseconds{*offset};
     if (toNs(trace.range().begin) >= kAbsolute)
         return Nanoseconds{0};
-    const auto base = numberOf(metadataOf(trace, "pytorch.baseTimeNanoseconds"));
+    const auto base = parseNumber<std::int64_t>(metadataOf(trace, "pytorch.baseTimeNanoseconds"));
     return base && *base >= kAbsolute ? std::optional(Nanoseconds{*base}) : std::nullopt;
 }
 
@@ -424,11 +418,11 @@ std::string hostInName(std::string_view name)
 RankIdentity identityOf(const Trace& trace, std::string_view fileName)
 {
     RankIdentity identity;
-    identity.rank = numberOf(metadataOf(trace, "rank"));
+    identity.rank = parseNumber<std::int64_t>(metadataOf(trace, "rank"));
     if (identity.rank && *identity.rank < 0)
         identity.rank.reset();
     for (const std::string_view key : {"world_size", "ranks"}) // "ranks": our trainer
-        if (const auto size = numberOf(metadataOf(trace, key)); size && identity.worldSize == 0)
+        if (const auto size = parseNumber<std::int64_t>(metadataOf(trace, key)); size && identity.worldSize == 0)
             identity.worldSize = *size;
     if (!identity.rank) {
         identity.rank = rankInName(fileName);

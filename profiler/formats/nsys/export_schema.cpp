@@ -39,14 +39,6 @@ using Labels = std::map<std::int64_t, std::string>;
 // Limit of the string cache. Beyond it, the oldest entries are dropped; results do not change.
 constexpr std::size_t kMostKnown = 1U << 20;
 
-std::string lower(std::string_view text)
-{
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
-
 /// "cudaMemcpyAsync_v3020", "cudaLaunchKernel_ptsz_v7000": such a version suffix has at least four digits.
 /// cuMemAlloc_v2 therefore keeps its suffix, which is a part of the name.
 std::string_view withoutVersion(std::string_view name)
@@ -136,6 +128,14 @@ Value valueOr(const std::map<Key, Value>& values, Key key, Value otherwise)
 }
 
 } // namespace
+
+std::string lowerCase(std::string_view text)
+{
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return result;
+}
 
 Result<ExportSchema> ExportSchema::read(const SqliteFile& file)
 {
@@ -301,7 +301,7 @@ std::string_view ExportEnums::eventType(std::int64_t value) const
 bool ExportEnums::isStreamWait(std::int64_t syncType) const
 {
     const auto found = syncTypes.find(syncType);
-    return found != syncTypes.end() && lower(found->second).find("wait") != std::string::npos;
+    return found != syncTypes.end() && lowerCase(found->second).find("wait") != std::string::npos;
 }
 
 } // namespace profiler::formats::nsys

@@ -15,6 +15,9 @@
 /// What the numbers and names in an export mean: its tables and columns, its strings, and its enumerations.
 namespace profiler::formats::nsys {
 
+/// The text in lower case, for comparisons with texts of the exporter. Only ASCII letters change.
+std::string lowerCase(std::string_view text);
+
 /// The tables of a file and their columns. They differ between versions of the exporter.
 class ExportSchema {
 public:

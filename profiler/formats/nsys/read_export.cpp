@@ -72,18 +72,10 @@ void readEnvironment(Import& import, std::string_view name, std::string_view val
     }
 }
 
-std::string lower(std::string_view text)
-{
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return result;
-}
-
 /// The number of events that the profiler reports as dropped or lost: "Number of dropped events: 12".
 std::uint64_t lostIn(std::string_view message)
 {
-    const std::string text = lower(message);
+    const std::string text = lowerCase(message);
     if (text.find("dropped") == text.npos && text.find("lost") == text.npos)
         return 0;
     const auto digit = std::find_if(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
@@ -97,7 +89,8 @@ Result<void> readDiagnostics(Import& import)
     std::vector<Message> said;
     return forEachRow(import, "DIAGNOSTIC_EVENT", {"severity", "text"}, [&](const Rows& row) {
         const auto severity = import.enums.severities.find(row.integer(1).value_or(-1));
-        const std::string name = severity == import.enums.severities.end() ? std::string() : lower(severity->second);
+        const std::string name =
+            severity == import.enums.severities.end() ? std::string() : lowerCase(severity->second);
         if (name != "warning" && name != "error")
             return;
         const Message note = message<"nsys.diagnostic", "Nsight Systems, {severity}: {said}">(
