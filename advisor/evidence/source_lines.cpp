@@ -96,7 +96,7 @@ std::optional<LineAllocations> allocationsAt(const Json& numbers, std::size_t at
     return bytes && count ? std::optional(LineAllocations{*bytes, *count}) : std::nullopt;
 }
 
-/// What lines allocated, if it was recorded.
+/// Reads the allocations of lines, if they were recorded.
 /// @return false if it is damaged
 bool readAllocations(const Json& json, SourceSamples& into)
 {

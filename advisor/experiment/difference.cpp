@@ -421,7 +421,7 @@ std::vector<Difference::Kernel> kernelChanges(const std::vector<KernelTotal>& a,
     return changes;
 }
 
-std::vector<Difference::Row> sorted(std::map<std::string, Difference::Row> rows)
+std::vector<Difference::Row> sorted(std::map<std::string, Difference::Row>&& rows)
 {
     std::vector<Difference::Row> changes;
     for (auto& [name, row] : rows) {

@@ -31,8 +31,7 @@ using profiler::Result;
 namespace {
 
 constexpr int kStdin = 0, kStdout = 1;
-constexpr int kCannotRun = 127; ///< as of a shell
-constexpr std::chrono::milliseconds kLook{100};
+constexpr int kCannotRun = 127;          ///< as of a shell
 constexpr std::chrono::seconds kBeat{5}; ///< the far side sends something at least this often
 constexpr const char* kResult = "result";
 /// Reports allow no scripts and load nothing. This is how they begin, so that nothing before it can.

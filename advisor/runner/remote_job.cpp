@@ -237,7 +237,7 @@ int stopRemoteJob(const fs::path& job, bool isUrgent)
     };
     const bool isOver = hasEnded(job) || (!isUrgent && ((signal(SIGINT) && waitForEnd(job, kToInterrupt)) ||
                                                         (signal(SIGTERM) && waitForEnd(job, kToTerminate))));
-    // What the command has left behind, or everything.
+    // Processes that the command left running, or all of them.
     for (int round = 0; round < 20; ++round) {
         const auto left = processesOf(job);
         if (left.empty())

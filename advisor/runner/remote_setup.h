@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-/// What has to be in the other place before a command of this program can run there: a machine of the same kind, space,
-/// and stepscope-cli, which is uploaded once.
+/// Prepares the other machine before a command of this program can run there: checks that it is of the same kind and
+/// has space, and uploads stepscope-cli once.
 namespace advisor::runner {
 
 /// The uploaded program.
@@ -19,7 +19,7 @@ struct RemoteProgram {
     std::string program; ///< path of stepscope-cli there
 };
 
-/// What a command needs, so that what is missing is noticed before it starts.
+/// The requirements of a command, which are checked before it starts.
 struct RemoteNeeds {
     std::string folder;                   ///< its working directory; empty: that of the shell
     std::vector<std::string> environment; ///< NAME=VALUE

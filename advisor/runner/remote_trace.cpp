@@ -60,7 +60,7 @@ void end(RemoteLink& link)
     static_cast<void>(os::waitForChild(link.process)); // however it ended
 }
 
-/// What the far side says of an open trace.
+/// The reply of the far side about an open trace.
 struct Opened {
     std::uint64_t bytes = 0;
     std::string name; ///< of its contents

@@ -25,7 +25,7 @@ class RemoteTrace final : public profiler::PositionedBytes {
 public:
     enum class State { Connected, Lost, Closed };
 
-    /// What happens while a trace is opened. All may be empty except `goesOn`.
+    /// Callbacks while a trace is opened. All may be empty except `goesOn`.
     struct Opening {
         std::function<void(std::uint64_t)> uploading; ///< bytes of the program, which is not there yet
         std::function<void(double)> converting;       ///< share of the conversion there, [0, 1]

@@ -33,7 +33,7 @@ void MachineState::take()
     if (!json["checks"].isArray())
         return;
     m_problems.clear();
-    for (const QJsonValue& check : json["checks"].toArray()) {
+    for (const QJsonValue check : json["checks"].toArray()) {
         // This app has a display, and a check that no command can fix is not a problem.
         const bool isProblem = check["state"] != "works" && check["fix"].isString() && check["id"] != "display";
         if (isProblem)

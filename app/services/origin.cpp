@@ -69,7 +69,7 @@ QStringList sourcesOf(const profiler::Trace& trace)
 {
     QStringList sources;
     const auto program = QJsonDocument::fromJson(metadataOf(trace, "program").toUtf8()).object();
-    for (const QJsonValue& file : program["files"].toArray())
+    for (const QJsonValue file : program["files"].toArray())
         sources << file["path"].toString() + '=' + file["sha256"].toString();
     sources.sort();
     return sources;

@@ -238,7 +238,7 @@ RecordEnd RecordingService::readReport(int status) const
         end.trace = m_trace;
         end.failed = report["exit_status"].toInt() != 0 && m_asked == 0;
         end.message = tr("The command %1. Its events were recorded.").arg(how);
-        for (const QJsonValue& note : report["notes"].toArray())
+        for (const QJsonValue note : report["notes"].toArray())
             lines << note.toString();
     }
     lines.removeAll(QString());

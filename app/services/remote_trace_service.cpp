@@ -248,7 +248,7 @@ double RemoteTraceService::secondsToTransfer() const
     return m_bytesPerSecond > 0 ? static_cast<double>(size() - m_fetched) / m_bytesPerSecond : 0;
 }
 
-/// What has come since the last look.
+/// Handles the data that has arrived since the last call.
 void RemoteTraceService::look()
 {
     const quint64 fetched = m_remote->fetched();
@@ -336,8 +336,9 @@ void RemoteTraceService::advise()
             const auto rules = remoteAdvice(QByteArray::fromStdString(output), *trace);
             if (!rules)
                 return post([failed, errors, host = remote->host().name()] {
-                    failed(profiler::makeError<"remote.advice", "the findings of the other machine are malformed: {why}">(
-                        Error::Code::Malformed, host, "run stepscope-cli advise there", {{"why", errors}}));
+                    failed(
+                        profiler::makeError<"remote.advice", "the findings of the other machine are malformed: {why}">(
+                            Error::Code::Malformed, host, "run stepscope-cli advise there", {{"why", errors}}));
                 });
             auto advice = std::make_shared<Advised>();
             advice->rules = *rules;

@@ -180,7 +180,7 @@ void TablePanel::request()
         m_later.start(0); // several simultaneous requests become one query
 }
 
-void TablePanel::setOrder(TableOrder order)
+void TablePanel::setOrder(const TableOrder& order)
 {
     if (order == m_order)
         return;
@@ -499,7 +499,7 @@ void TablePanel::stepFrom(const TableRows& occurrences, int direction)
 QString TablePanel::termsOf(std::size_t row) const
 {
     const TableRows& rows = *m_view->table()->rows();
-    if (const QString terms = rows.filterTerms(row); !terms.isEmpty())
+    if (QString terms = rows.filterTerms(row); !terms.isEmpty())
         return terms;
     const auto name = rows.trace().name(rows.trace().slice(rows.slice(row)));
     return filterTerm(filterFields(false).front(), TableValue::ofText(asQString(name)));

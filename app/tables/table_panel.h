@@ -69,7 +69,7 @@ private:
     void take(std::shared_ptr<const TableRows> rows, qint64 tookMs);
     void fail(const profiler::Error& error);
     void showState();
-    void setOrder(TableOrder order);
+    void setOrder(const TableOrder& order);
     [[nodiscard]] std::optional<profiler::TimeRange> selectedTime() const;
     void takeSelection();
     void choose(std::size_t row);

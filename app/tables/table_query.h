@@ -90,12 +90,12 @@ std::shared_ptr<const TableRows> runQuery(const std::shared_ptr<const profiler::
                                           const std::function<void(double)>& progress = {},
                                           const std::stop_token& stop = {});
 
-/// What a filter can ask about a table of slices: the fields of its slices and, for a grouped table, of its groups.
+/// The fields that a filter of a table of slices can test: those of its slices and, for a grouped table, of its groups.
 /// `Name` comes first.
 std::vector<FilterField> filterFields(bool grouped);
-/// What a filter can ask about a table of steps. The remark comes first.
+/// The same for a table of steps. The remark comes first.
 std::vector<FilterField> stepFilterFields();
-/// What a filter can ask about a table.
+/// The same for any table.
 std::vector<FilterField> filterFieldsOf(const TableSubject& subject, const TableGrouping& grouping);
 
 } // namespace app

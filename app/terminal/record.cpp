@@ -185,7 +185,7 @@ std::uint64_t maxBytes(const RecordOptions& options)
     return options.maxSize.empty() ? 0 : capture::byteCountOf(options.maxSize).value_or(0);
 }
 
-/// What --steps, --ranks and --max-size get wrong, if anything.
+/// The first error in --steps, --ranks and --max-size, if any.
 Result<void> checkLimits(const RecordOptions& options)
 {
     if (!options.steps.empty())
@@ -267,7 +267,7 @@ std::vector<Message> takeNotes(const fs::path& trace)
     return notes;
 }
 
-/// What a process that was stopped because it hung has written, if there was one.
+/// The report of a process that was stopped because it hung, if there was one.
 std::optional<Message> takeHang(const RecordOptions& options, const fs::path& trace)
 {
     const fs::path path = stacksFile(trace);
@@ -357,7 +357,7 @@ Error noneChosen(const RecordOptions& options, const UnchosenRanks& unchosen)
         {{"list", options.ranks}});
 }
 
-/// What the limits have left out, for the report: the traces and the manifest say it as well.
+/// Notes on what the limits excluded, for the report; the traces and the manifest contain them as well.
 std::vector<Message> limitNotes(const RecordOptions& options, const std::vector<capture::TracePart>& parts,
                                 const UnchosenRanks& unchosen, const std::map<std::int64_t, RankParts>& ranks)
 {

@@ -213,7 +213,7 @@ profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& 
         return {};
     if (const auto saved = result.best.save(options.output / "config.json"); !saved)
         return tl::unexpected(configError(Error::Code::Unavailable, saved.error()));
-    if (const auto written = writeText(options.output / "code.md", codeMarkdown(result)); !written)
+    if (auto written = writeText(options.output / "code.md", codeMarkdown(result)); !written)
         return written;
     ReportInput input;
     input.tuning = &result;
@@ -299,11 +299,10 @@ profiler::Result<void> writeFiles(const TuneOptions& options, const ProgramTuneR
     }
     const std::string diff = runner::diffInFolder(result.patch.diff, setup.folder);
     if (!diff.empty())
-        if (const auto written = writeText(options.output / "changes.patch", diff); !written)
+        if (auto written = writeText(options.output / "changes.patch", diff); !written)
             return written;
     if (!result.patch.command.empty())
-        if (const auto written =
-                writeText(options.output / "command.txt", runner::commandLine(result.patch.command) + '\n');
+        if (auto written = writeText(options.output / "command.txt", runner::commandLine(result.patch.command) + '\n');
             !written)
             return written;
     ReportInput input;

@@ -29,7 +29,7 @@ QJsonArray listOf(const std::set<QString>& keys)
 std::set<QString> setOf(const QJsonValue& list)
 {
     std::set<QString> keys;
-    for (const QJsonValue& key : list.toArray())
+    for (const QJsonValue key : list.toArray())
         if (key.isString())
             keys.insert(key.toString());
     return keys;
@@ -129,7 +129,7 @@ RowLayout RowLayout::fromJson(const QByteArray& text)
             layout.sizes[at.key()] = size;
     for (auto at = ordered.begin(); at != ordered.end(); ++at) {
         QStringList children;
-        for (const QJsonValue& child : at->toArray())
+        for (const QJsonValue child : at->toArray())
             if (child.isString())
                 children.append(child.toString());
         children.removeDuplicates();

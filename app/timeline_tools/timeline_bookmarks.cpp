@@ -68,7 +68,7 @@ QByteArray BookmarkStore::toText(const std::vector<TimelineMark>& bookmarks)
 std::vector<TimelineMark> BookmarkStore::fromText(const QByteArray& text)
 {
     std::vector<TimelineMark> found;
-    for (const QJsonValue& entry : QJsonDocument::fromJson(text).array()) {
+    for (const QJsonValue entry : QJsonDocument::fromJson(text).array()) {
         bool valid = false;
         const qint64 ns = entry["ns"].toString().toLongLong(&valid);
         if (valid)

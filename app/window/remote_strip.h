@@ -9,8 +9,8 @@ namespace app {
 
 class RemoteTraceService;
 
-/// A line above the timeline while the trace is on another machine: where it is, how much of it has come here, and what
-/// to do when the connection is lost.
+/// A line above the timeline while the trace is on another machine: where it is, how much of it has been transferred,
+/// and what to do when the connection is lost.
 class RemoteStrip : public QWidget {
     Q_OBJECT
 public:

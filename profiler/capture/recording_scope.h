@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-/// What of a job is recorded: at which level, which steps, which ranks, and how many bytes; and which rank a process
-/// is. `stepscope-cli record` checks the texts of its options, and the injection library reads the same texts from the
-/// environment.
+/// The part of a job that is recorded: the level, the steps, the ranks, and the number of bytes; and the rank of a
+/// process. `stepscope-cli record` checks the texts of its options, and the injection library reads the same texts from
+/// the environment.
 namespace profiler::capture {
 
 /// How much is recorded; each level includes the ones before it.

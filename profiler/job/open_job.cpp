@@ -51,7 +51,7 @@ private:
     std::uint64_t m_held = 0;
 };
 
-/// What reading a file gave.
+/// The result of reading a file.
 struct ReadFile {
     std::optional<RankIdentity> identity;
     std::vector<RankDigest> digests; ///< several if the file contains several ranks, as an export of a whole host does

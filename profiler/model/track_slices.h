@@ -30,7 +30,7 @@ public:
     [[nodiscard]] virtual std::shared_ptr<const TrackBlock> load(std::uint32_t block) const = 0;
     /// Samples of a counter by their number (numbered separately from blocks); empty if they cannot be read.
     [[nodiscard]] virtual std::optional<std::vector<CounterSample>> samples(std::uint32_t number) const;
-    /// What the most recent attempts to read could not read.
+    /// The data that the most recent attempts could not read.
     [[nodiscard]] Unread unread() const;
 
 protected:

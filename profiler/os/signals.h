@@ -38,7 +38,7 @@ public:
     [[nodiscard]] std::optional<ReceivedSignal> take() const;
     /// These signals stay blocked after the destruction.
     void keepBlocked(std::span<const int> numbers);
-    /// What was blocked before.
+    /// The signals that were blocked before.
     [[nodiscard]] const sigset_t& before() const { return m_before; }
 
 private:

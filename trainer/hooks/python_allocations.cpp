@@ -92,7 +92,7 @@ CountingAllocator& cpuAllocator()
 /// Totals of all devices of the process. LibTorch's totals restart when the program resets them.
 class DeviceTotals {
 public:
-    /// What was allocated before does not count.
+    /// Earlier allocations do not count.
     void start()
     {
         if (m_state != State::Off)

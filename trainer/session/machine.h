@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-/// What the trainer asks about the machine and its own process: cores, memory, the GPU and its libraries. Without
+/// Queries about the machine and the own process: cores, memory, the GPU and its libraries. Without
 /// LibTorch.
 namespace trainer {
 

@@ -122,7 +122,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         return toolTip(shown);
     case Qt::TextAlignmentRole:
-        return QVariant(Qt::Alignment(Qt::AlignVCenter | (index.column() >= Rate ? Qt::AlignRight : Qt::AlignLeft)));
+        return QVariant::fromValue(Qt::AlignVCenter | (index.column() >= Rate ? Qt::AlignRight : Qt::AlignLeft));
     case Qt::ForegroundRole:
         if (index.column() == Rate && shown.outcome.state == "failed")
             return shades(QApplication::palette()).bad;
@@ -196,7 +196,7 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     if (orientation != Qt::Horizontal)
         return {};
     if (role == Qt::TextAlignmentRole)
-        return QVariant(Qt::Alignment(Qt::AlignVCenter | (section >= Rate ? Qt::AlignRight : Qt::AlignLeft)));
+        return QVariant::fromValue(Qt::AlignVCenter | (section >= Rate ? Qt::AlignRight : Qt::AlignLeft));
     if (role == Qt::ToolTipRole && section == Against)
         return tr("Throughput relative to the baseline. These are single runs: measure the change for a verdict.");
     if (role != Qt::DisplayRole)

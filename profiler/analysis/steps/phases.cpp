@@ -53,7 +53,7 @@ OwnWork ownWork(const Trace& trace, const Phases& phases, TrackId track)
     UnionBuilder ranges;
     std::vector<char> isMark(trace.stringCount());
     for (std::uint32_t id = 0; id < isMark.size(); ++id)
-        isMark[id] = isProfilerStep(trace.string(StringId{id}));
+        isMark[id] = isProfilerStep(trace.string(StringId{id})) ? 1 : 0;
     forEachView(trace, track, [&](const SliceView& slice) {
         const ActivityKind kind = slice.kind();
         const bool works =
@@ -112,8 +112,9 @@ NamedOps nameOps(const Trace& trace, const Phases& phases)
     for (std::uint32_t id = 0; id < named.uses.size(); ++id) {
         const std::string_view name = trace.string(StringId{id});
         named.uses[id] = useOf(name);
-        named.nodes[id] = isOldNode(name) || phases.of(ActivityKind::CpuOp, StringId{id}) == phase::kBackward;
-        named.anyNode = named.anyNode || named.nodes[id] != 0;
+        const bool isNode = isOldNode(name) || phases.of(ActivityKind::CpuOp, StringId{id}) == phase::kBackward;
+        named.nodes[id] = isNode ? 1 : 0;
+        named.anyNode = named.anyNode || isNode;
     }
     return named;
 }
@@ -304,7 +305,7 @@ Intervals backwardPasses(const Trace& trace, const Phases& phases, TrackId track
         return {};
     std::vector<char> oldNodes(trace.stringCount());
     for (std::uint32_t id = 0; id < oldNodes.size(); ++id)
-        oldNodes[id] = isOldNode(trace.string(StringId{id}));
+        oldNodes[id] = isOldNode(trace.string(StringId{id})) ? 1 : 0;
     UnionBuilder nodes;
     for (const Track& other : trace.tracks()) {
         const bool host = other.kind == TrackKind::MainThread || other.kind == TrackKind::Thread;

@@ -136,6 +136,7 @@ void addUnmarked(const Trace& trace, const Phases& names, TrackId track, std::ve
     const Intervals backward = backwardPasses(trace, names, track);
     addInside(backward, &StepParts::backward, steps);
     std::vector<TimeRange> ranges;
+    ranges.reserve(steps.size());
     for (const Step& step : steps)
         ranges.push_back(step.range);
     const InferredPhases inferred = inferPhases(trace, names, track, ranges, backward);

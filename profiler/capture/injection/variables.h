@@ -23,7 +23,7 @@ inline constexpr const char* kLibrary = "STEPSCOPE_LIBRARY";
 /// Trace times in ns between which events are recorded; not set: from the start, until the end.
 inline constexpr const char* kFrom = "STEPSCOPE_FROM";
 inline constexpr const char* kUntil = "STEPSCOPE_UNTIL";
-/// What of a run is recorded, as recording_scope.h reads it; empty or not set: everything.
+/// The part of a run that is recorded, as recording_scope.h reads it; empty or not set: everything.
 inline constexpr const char* kSteps = "STEPSCOPE_STEPS"; ///< "10-29": training steps, which the Python module counts
 inline constexpr const char* kRanks = "STEPSCOPE_RANKS"; ///< "0,7,64-71"
 /// Bytes that a rank, with the processes that it forks, may write.

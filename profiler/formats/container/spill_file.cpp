@@ -18,7 +18,7 @@
 namespace profiler::container {
 namespace {
 
-/// What a builder wrote needs no check against its pools.
+/// Data that a builder wrote is not checked against its pools.
 constexpr BlockLimits kAnyIds{std::numeric_limits<std::uint32_t>::max(), std::numeric_limits<std::uint32_t>::max()};
 
 std::filesystem::path spillFolder()

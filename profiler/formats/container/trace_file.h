@@ -60,7 +60,7 @@ private:
     std::filesystem::path m_path;
 };
 
-/// What the header of a trace file of any version says.
+/// The contents of the header of a trace file of any version.
 struct TraceHeader {
     std::uint32_t version = 0;
     std::uint64_t headerBytes = 0; ///< position of the first frame

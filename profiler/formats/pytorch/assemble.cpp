@@ -412,7 +412,7 @@ void Assembly::addSamples(const std::vector<Sample>& samples)
     }
 }
 
-// What the trace says about itself outside its events: devices, versions, ranks.
+// Information about the trace outside its events: devices, versions, ranks.
 
 namespace {
 

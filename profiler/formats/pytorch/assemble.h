@@ -47,7 +47,7 @@ public:
     /// Counts overlapping slices in rows that must not have any: those of threads and streams. Called after sealing.
     void countOverlaps();
 
-    /// What the parts hold together, except rows, range ends and samples.
+    /// The combined contents of the parts, except rows, range ends and samples.
     [[nodiscard]] const ScanResult& whole() const { return m_whole; }
     /// Keys of ranges whose ends are in an order that requires a second read.
     [[nodiscard]] const RangeKeys& unordered() const { return m_ranges.unordered(); }

@@ -639,7 +639,10 @@ void EventSink::takeCounter(const Event& event)
     const std::uint32_t rowId = processRow(event);
     const bool alone = args->count == 1;
     for (const auto& [key, value] : args->numbers) {
-        const std::uint32_t id = m_names.find(alone ? name : name + ": " + key, false).id;
+        std::string counter = name;
+        if (!alone)
+            counter.append(": ").append(key);
+        const std::uint32_t id = m_names.find(counter, false).id;
         m_result->samples.push_back({id, rowId, {traceTime(event.time), value}, false, false});
     }
     if (args->numbers.size() < args->count)

@@ -162,7 +162,7 @@ std::string holderLines(const Holders& holders)
     return text;
 }
 
-/// What the segments say about a device at the end of its history.
+/// The state of a device's segments at the end of its history.
 struct Segments {
     std::int64_t allocated = 0, reserved = 0;
     struct Block {

@@ -164,7 +164,7 @@ def _tell_libraries(module, session):
         if number:
             session.metadata("versions.cudnn", f"{number // major}.{number % major // 100}.{number % 100}")
         session.metadata("versions.nccl", ".".join(str(part) for part in module.cuda.nccl.version()))
-    except Exception as error:  # a build without one of them is recorded all the same
+    except Exception as error:  # a build without one of them is recorded anyway
         session.metadata("versions.missing", repr(error))
 
 
