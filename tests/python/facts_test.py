@@ -86,7 +86,7 @@ class StepsTest(unittest.TestCase):
             clock[0] = now + 500  # as for a turn
 
         steps.listeners.append(wait)
-        steps.batch_asked(0, 1)
+        steps.batch_requested(0, 1)
         for number in range(1, 25):
             steps.training_began(10 * number - 5)
             steps.optimized(10 * number, optimizer)

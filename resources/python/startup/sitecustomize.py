@@ -25,7 +25,7 @@ def _begin():
         hooks.install()
 
 
-def _hand_over():
+def _run_user_sitecustomize():
     """Runs the user's own sitecustomize as this module."""
     import importlib.machinery
     import importlib.util
@@ -43,4 +43,4 @@ try:
     _begin()
 except Exception as error:
     print(f"stepscope: Python loader waits and steps are not recorded: {error!r}", file=sys.stderr)
-_hand_over()  # the user sees its errors, as without Stepscope
+_run_user_sitecustomize()  # the user sees its errors, as without Stepscope

@@ -12,7 +12,7 @@ import time
 from collections import Counter, deque
 
 from . import tracing
-from .arm import SilentLibrary
+from .arm import NullLibrary
 from .captures import Captures, rank_and_size
 from .guard import report
 from .step_ring import CAPTURED, PARTS, Busy, StepRing
@@ -103,7 +103,7 @@ class Minute:
         )
 
 
-class Summary(SilentLibrary):
+class Summary(NullLibrary):
     """Replaces the injection library: sums the ranges of the training loop by step."""
 
     def __init__(self, folder, clock=time.time_ns, make_ring=StepRing):
@@ -253,7 +253,7 @@ class Summary(SilentLibrary):
     def forked(self):
         """In a forked child, the file belongs to the parent."""
         if self._ring is not None:
-            self._ring.leave_to_parent()
+            self._ring.close_in_child()
         self._forget()
         self.captures.forked()
         if self.step_ended not in self._session.steps.listeners:

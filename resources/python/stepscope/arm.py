@@ -61,7 +61,7 @@ def is_wanted():
     return bool(os.environ.get(_NAME))
 
 
-class SilentLibrary:
+class NullLibrary:
     """Replaces the injection library: a session without a trace."""
 
     def __getattr__(self, name):
@@ -158,7 +158,7 @@ def _watch_loader(module):
 
     @functools.wraps(begin)
     def __init__(self, loader, *arguments, **named):
-        _know_loader(self, loader)
+        _attach_loader(self, loader)
         _arm.iteration_began(loader)
         begin(self, loader, *arguments, **named)
 
@@ -178,7 +178,7 @@ def _watch_loader(module):
 
 
 @guarded
-def _know_loader(iterator, loader):
+def _attach_loader(iterator, loader):
     iterator._stepscope_loader = _Loader(loader)
 
 
@@ -224,7 +224,7 @@ class Arm:
         self._session = session
         self._torch = sys.modules.get("torch")
         self._socket = self._lines = None
-        self._greeted = self._ended = False
+        self._hello_sent = self._ended = False
         self._thread = None  # the training thread
         self.seeds = {}  # library: whether the program has set its seed itself
         self._steps = 0
@@ -369,8 +369,8 @@ class Arm:
         self._evaluated = {}
         samples = self._take_samples()
         losses, self._step_losses = self._step_losses, []
-        if not self._greeted:
-            self._greet()
+        if not self._hello_sent:
+            self._send_hello()
             self._stop_between_steps()
         elif self._socket is None:
             return
@@ -469,8 +469,8 @@ class Arm:
 
     # --- turns ---
 
-    def _greet(self):
-        self._greeted = True
+    def _send_hello(self):
+        self._hello_sent = True
         self._thread = threading.get_ident()
         self._connect()
         rank, self._ranks = self._rank()
@@ -570,7 +570,7 @@ class Arm:
 
     def _report_progress(self, now):
         """Reports progress, so that a long validation or epoch is not mistaken for a hang."""
-        if self._greeted and now - self._reported >= _PROGRESS_NS:
+        if self._hello_sent and now - self._reported >= _PROGRESS_NS:
             self._reported = now
             self._send({"type": "progress", "steps": self._steps})
 

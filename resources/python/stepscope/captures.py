@@ -181,7 +181,7 @@ class Captures:
             session.metadata("rank", str(rank))
             session.metadata("world_size", str(size))
         if "torch" in sys.modules:
-            hooks.tell_versions(sys.modules["torch"], session)
+            hooks.record_versions(sys.modules["torch"], session)
 
     @guarded
     def _switch_operators_on(self, torch):

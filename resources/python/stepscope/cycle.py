@@ -29,10 +29,6 @@ class Cycle:
         self._at = 0  # position in the pattern, if no closer is known
         self._since = 0  # tokens since the end of the last cycle
 
-    @property
-    def decided(self):
-        return self._pattern is not None
-
     def ends_with(self, token):
         """Whether this token would end a step if it came now; None: unknown."""
         if self._pattern is None:

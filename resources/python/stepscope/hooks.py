@@ -34,11 +34,11 @@ def install_late():
         return
     session = tracing.current()
     _put_in(session)
-    _adopt(session)
+    _register_existing(session)
 
 
 @guarded
-def _adopt(session):
+def _register_existing(session):
     """Registers objects that were created before, at unknown places."""
     import gc
 
@@ -154,7 +154,7 @@ def _child_ends(session):
     session.end()
 
 
-def _tell_libraries(module, session):
+def _record_libraries(module, session):
     """Versions of cuDNN and NCCL according to PyTorch's build."""
     if not getattr(module.version, "cuda", None):
         return
@@ -168,7 +168,7 @@ def _tell_libraries(module, session):
         session.metadata("versions.missing", repr(error))
 
 
-def _tell_processor(session):
+def _record_processor(session):
     """The processor's name, and the instruction sets that determine which precision is fast."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
@@ -228,22 +228,22 @@ def _usable_cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
 
 
-def tell_versions(torch, session):
+def record_versions(torch, session):
     """Versions and the machine, for each trace."""
     session.metadata("versions.torch", torch.__version__)
     session.metadata("versions.python", sys.version.split()[0])
     if getattr(torch.version, "cuda", None):
         session.metadata("versions.cuda_runtime", torch.version.cuda)
-    _tell_libraries(torch, session)
+    _record_libraries(torch, session)
     session.metadata("host.cores", str(_usable_cores()))
-    _tell_processor(session)
+    _record_processor(session)
 
 
 def _patch_torch(module):
     """torch itself, after it is fully imported: facts for the trace, and operators if requested."""
     session = tracing.current()
     _warn_of_versions(module, session)
-    tell_versions(module, session)
+    record_versions(module, session)
     patience.install(session)
     _patch_whole_torch(module, session)
     if os.environ.get("STEPSCOPE_OPS") == "1":

@@ -222,15 +222,15 @@ def owner_of(loader):
 def _wait_begins(session, iterator):
     """Returns the track on which the wait was opened; None: it was not. Catches its errors itself: see Session.open()."""
     try:
-        session.optimizers_raised()
+        session.close_raised_optimizers()
         track = session.track(asks_only=True)
         now = session.now()
         number = getattr(iterator, "_stepscope_number", None)
         facts = getattr(iterator, "_stepscope_facts", None)
         with session.lock:
-            session.steps.batch_asked(now, number)
+            session.steps.batch_requested(now, number)
             session.asked_facts = facts
-            session.phases.batch_asked(now, number, facts.loader if facts else None)
+            session.phases.batch_requested(now, number, facts.loader if facts else None)
         return track if session.open_on(track, "phase", "data wait", getattr(iterator, "_num_yielded", 0)) else None
     except Exception as error:
         report("_wait_begins", error)
@@ -293,7 +293,7 @@ def _start_of_workers(loader):
     return track if session.open_on(track, "phase", "start workers") else None
 
 
-def tell_loader(session):
+def record_loader(session):
     """Facts about the loader for which an optimizer has just stepped: the training loader, not that of a validation."""
     asked = session.asked_facts
     if asked is None or asked is session.reported_facts:

@@ -128,7 +128,7 @@ def _begins_at(session, tensors, entry):
         _find_item()
     if session.models.forwards == 0:
         session.models.attach()
-        session.models.descend()
+        session.models.watch_submodules()
     with session.lock:
         session.phases.backward_began(session.now())
     first = tensors if hasattr(tensors, "numel") else tensors[0] if isinstance(tensors, (list, tuple)) and tensors else None

@@ -59,19 +59,19 @@ class Models:
 
     @guarded
     def module_made(self, module):
-        self._know(module, sites.capture_construction(module, depth=3))
+        self._remember_call(module, sites.capture_construction(module, depth=3))
 
     @guarded
     def module_restored(self, module):
         """Registers a module that was copied, loaded, or sent to this process, which does not call its __init__."""
-        self._know(module, sites.capture(sites.caller(3)))
+        self._remember_call(module, sites.capture(sites.caller(3)))
 
     def module_found(self, module):
         """Registers a module that was created before the hooks were installed."""
         if id(module) not in self._modules:
-            self._know(module, None)
+            self._remember_call(module, None)
 
-    def _know(self, module, call):
+    def _remember_call(self, module, call):
         key = id(module)
         self._made += 1
         try:
@@ -86,7 +86,7 @@ class Models:
             return
         self.attach()
 
-    def trained_by_hand(self, module):
+    def trained_without_optimizer(self, module):
         self._by_hand.add(module)
         self.attach()
 
@@ -109,7 +109,7 @@ class Models:
         if state == self._known:
             return
         self._known = state
-        trained = self._trained_now()
+        trained = self._trained_parameters()
         self._parameters |= trained
         modules = [module for module in (reference() for reference, _ in list(self._modules.values())) if module is not None]
         children = {id(child) for module in modules for child in vars(module).get("_modules", {}).values() if child is not None}
@@ -178,10 +178,10 @@ class Models:
     def _describe(self, entry, module):
         _describe_model(entry, module)
         # At the end of a program, a model may outlive its optimizer.
-        self._parameters |= self._trained_now()
+        self._parameters |= self._trained_parameters()
         _describe_gradients(entry, module, self._parameters)
 
-    def _trained_now(self):
+    def _trained_parameters(self):
         """Ids of the parameters that are trained."""
         trained = {id(p) for o in self._optimizers for group in o.param_groups for p in group["params"]}
         return trained | {id(p) for module in self._by_hand for p in module.parameters()}
@@ -197,7 +197,7 @@ class Models:
         kind.__call__ = _watching(self, kind)
 
     @guarded
-    def descend(self):
+    def watch_submodules(self):
         """Called if no watched module was called before a backward pass: the program calls parts of it, as Lightning's
         modules do. Watches the parts as well."""
         if self._levels >= _MOST_LEVELS:
@@ -513,7 +513,7 @@ class TracedForward:
             site = session.facts.sources.site(call.frames[0], ("softmax",)) if call.frames else None
             yield kind, count, site
 
-    def saw(self, function, arguments, named, result):
+    def function_returned(self, function, arguments, named, result):
         """A function was called and has returned."""
         name = getattr(function, "__name__", "")
         if name in _CONVOLUTIONS:
@@ -570,7 +570,7 @@ def _mode(torch, traced):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             result = function(*args, **(kwargs or {}))
             try:
-                traced.saw(function, args, kwargs or {}, result)
+                traced.function_returned(function, args, kwargs or {}, result)
             except Exception:  # unknown outputs are not followed
                 pass
             return result

@@ -5,7 +5,7 @@ import inspect
 from . import sites, tracing
 from .arguments import plain
 from .guard import guarded, report
-from .loaders import class_name, tell_loader
+from .loaders import class_name, record_loader
 
 _KEPT_OUT = ("params", "param_names")  # of a group's settings
 
@@ -144,14 +144,14 @@ def patch_module(module, has_optimizers):
     @functools.wraps(zero)
     def zero_grad(self, *arguments, **named):
         if not has_optimizers() and not is_compiling():
-            _stepped_by_hand(self)
+            _stepped_without_optimizer(self)
         return zero(self, *arguments, **named)
 
     kind.zero_grad = zero_grad
 
 
 @guarded
-def _stepped_by_hand(module):
+def _stepped_without_optimizer(module):
     session = tracing.current()
     with session.lock:
         if not session.phases.has_backwards():
@@ -159,10 +159,10 @@ def _stepped_by_hand(module):
         now = session.now()
         session.phases.optimizer_stepped(now)
         session.phases.count_backwards(None)
-        session.models.trained_by_hand(module)
+        session.models.trained_without_optimizer(module)
         session.lines.trained()
         session.steps.optimized(now, module)
-        tell_loader(session)
+        record_loader(session)
         session.facts.optimizer_stepped()
 
 
@@ -182,7 +182,7 @@ def patch_fastai(module):
             result = step(self, *arguments, **named)
             is_innermost = session.optimizer_ends()
         except BaseException:
-            session.optimizers_raised()
+            session.close_raised_optimizers()
             raise
         if is_innermost:
             stepped(session, self)
@@ -214,8 +214,8 @@ def _stepped(session, optimizer):
             session.models.attach()
             session.lines.trained()
         session.steps.optimized(now, optimizer)
-        tell_loader(session)
-        _tell_optimizer(session, optimizer)
+        record_loader(session)
+        _record_optimizer(session, optimizer)
         session.facts.optimizer_stepped()
 
 
@@ -329,7 +329,7 @@ def _settings_text(optimizer):
     return ", ".join(texts)
 
 
-def _tell_optimizer(session, optimizer):
+def _record_optimizer(session, optimizer):
     """Facts about an optimizer that has just stepped for the first time: its class and its settings."""
     if id(optimizer) in session.reported_optimizers:
         return

@@ -24,7 +24,7 @@ def install(session):
     file = open(path, "a")  # kept open for the thread
 
     @guarded
-    def lives(*_):
+    def note_progress(*_):
         global _begun
         now = time.monotonic()
         if _begun is None or now - _begun >= _SHARE * seconds:
@@ -32,9 +32,9 @@ def install(session):
             faulthandler.dump_traceback_later(seconds, exit=True, file=file)
 
     steps = session.steps
-    steps.optimizer_made, steps.batch_asked = _after(steps.optimizer_made, lives), _after(steps.batch_asked, lives)
-    steps.listeners.append(lives)
-    session.phases.listeners.append(lives)
+    steps.optimizer_made, steps.batch_requested = _after(steps.optimizer_made, note_progress), _after(steps.batch_requested, note_progress)
+    steps.listeners.append(note_progress)
+    session.phases.listeners.append(note_progress)
 
 
 def _after(method, call):

@@ -50,7 +50,7 @@ class Phases:
 
     # ---- loaders ----
 
-    def batch_asked(self, now, number, entry):
+    def batch_requested(self, now, number, entry):
         if number != self._loader:
             self._loop_ended(now)
             self._loader, self._loader_entry, self._loader_since = number, entry, now

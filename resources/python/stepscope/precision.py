@@ -127,18 +127,18 @@ def _patch_debug_tools(torch):
     def note_mode(entry, tool, named):
         entry.settings = {"mode": bool(named.get("mode", torch.is_anomaly_enabled()))}
 
-    def nothing(entry, tool, named):
+    def note_arguments(entry, tool, named):
         entry.settings = {name: value for name, value in named.items() if isinstance(value, (bool, str, int))}
 
     anomaly = torch.autograd.anomaly_mode
     _call_of_class(anomaly.set_detect_anomaly, "anomaly", "torch.autograd.set_detect_anomaly", note_mode)
-    _call_of_class(anomaly.detect_anomaly, "anomaly", "torch.autograd.detect_anomaly", nothing)
+    _call_of_class(anomaly.detect_anomaly, "anomaly", "torch.autograd.detect_anomaly", note_arguments)
     profilers = torch.autograd.profiler
-    _call_of_class(profilers.profile, "profiler", "torch.autograd.profiler.profile", nothing)
-    _call_of_class(profilers.emit_nvtx, "emit_nvtx", "torch.autograd.profiler.emit_nvtx", nothing)
+    _call_of_class(profilers.profile, "profiler", "torch.autograd.profiler.profile", note_arguments)
+    _call_of_class(profilers.emit_nvtx, "emit_nvtx", "torch.autograd.profiler.emit_nvtx", note_arguments)
     profile = getattr(sys.modules.get("torch.profiler"), "profile", None)
     if profile is not None:
-        _call_of_class(profile, "profiler", "torch.profiler.profile", nothing)
+        _call_of_class(profile, "profiler", "torch.profiler.profile", note_arguments)
 
 
 def _patch_checks(torch):

@@ -134,6 +134,6 @@ class StepRing:
         finally:
             os.close(self._file)
 
-    def leave_to_parent(self):
+    def close_in_child(self):
         """In a forked child."""
         os.close(self._file)

@@ -109,18 +109,18 @@ class Steps:
 
     # ---- called by the hooks; the session's lock is held ----
 
-    def batch_asked(self, now, asked):
+    def batch_requested(self, now, asked):
         """A loader is asked for a batch. asked: a number that identifies the loader's iterator."""
         self._by_loader = True
         self._batches += 1
         self._on_one_batch = []
         if self._begin is not None and self._stepped:
             now = self._close(now)
-        if self._begin is None or self._ended or self._was_left(asked):
+        if self._begin is None or self._ended or self._was_left_early(asked):
             self._start(now)
         self._asked[asked] = self._asked.get(asked, 0) + 1
 
-    def _was_left(self, asked):
+    def _was_left_early(self, asked):
         """Whether the current segment was a loop over another loader, usually a validation, that was left before the
         loader's end. Loaders that are used alternately, one after the other in each step, do not count."""
         if not self._asked or asked in self._asked:
@@ -146,7 +146,7 @@ class Steps:
     def optimized(self, now, optimizer):
         """An optimizer has stepped, or a gradient scaler has skipped its step."""
         self._last = now
-        if self._by_loader and not self._goes_on_alone(now, id(optimizer)):
+        if self._by_loader and not self._steps_without_loader(now, id(optimizer)):
             if self._begin is not None:
                 self._stepped.append(id(optimizer))
                 if self._batches == 1:
@@ -160,7 +160,7 @@ class Steps:
         self._stepped.append(id(optimizer))
         self._start(self._close(now))
 
-    def _goes_on_alone(self, now, optimizer):
+    def _steps_without_loader(self, now, optimizer):
         """Whether an optimizer steps again after the loader's end, because the program has kept its batches."""
         if not self._ended:
             return False

@@ -23,7 +23,7 @@ def start():
     experiment."""
     global _session
     if _session is None and arm.is_wanted():
-        silent = arm.SilentLibrary()
+        silent = arm.NullLibrary()
         _session = Session(silent, silent)
     elif _session is None and os.environ.get("STEPSCOPE_ALWAYS_ON"):
         from . import always_on
@@ -75,7 +75,7 @@ def wait_for_recordings():
     """A session that registers the objects that the program creates from now on, until something is recorded."""
     global _session
     if _session is None:
-        silent = arm.SilentLibrary()
+        silent = arm.NullLibrary()
         _session = Session(silent, silent)
 
 
@@ -138,7 +138,7 @@ class Session:
 
     def _take(self, whole, library):
         self._whole, self._library = whole, library
-        self.is_recording = not isinstance(library, arm.SilentLibrary)
+        self.is_recording = not isinstance(library, arm.NullLibrary)
         self.now = time.monotonic_ns  # the clock of the trace
         self._open, self.close_on = library.stepscope_open, library.stepscope_close
         self.collate_begins = library.stepscope_collate_begins
@@ -165,7 +165,7 @@ class Session:
 
     def stop(self, library=None):
         """The recording has ended, and the process continues: from here on, nothing is written, or to `library`."""
-        silent = library or arm.SilentLibrary()
+        silent = library or arm.NullLibrary()
         self.write_to(silent, silent)
 
     def _threads_are_new(self):
@@ -263,7 +263,7 @@ class Session:
         try:
             inside = self._optimizing.setdefault(get_ident(), [])
             if inside and id(optimizer) in inside:
-                self.optimizers_raised(inside.index(id(optimizer)))
+                self.close_raised_optimizers(inside.index(id(optimizer)))
             inside.append(id(optimizer))
             self.open("phase", "optimizer")
         except Exception as error:
@@ -281,7 +281,7 @@ class Session:
             report("Session.optimizer_ends", error)
             return False
 
-    def optimizers_raised(self, least=0):
+    def close_raised_optimizers(self, least=0):
         """The calling thread is not in an optimizer's step: a step that has not ended has raised, which LibTorch did
         not report."""
         inside = self._optimizing.get(get_ident()) or ()

@@ -79,14 +79,14 @@ def _length(code, starred):
 def _set_value(work, sites, code, value, source):
     """Changes a value where it is written; a value that comes from a parameter is changed in the call of the
     function."""
-    if isinstance(value, ast.Name) and len(sites) > 1 and _pass_outwards(work, sites, code, value, value.id, source):
+    if isinstance(value, ast.Name) and len(sites) > 1 and _set_in_caller(work, sites, code, value, value.id, source):
         return
     if code.source.segment(value) == source:
         return
     work.edit(code, Replace(value, source))
 
 
-def _pass_outwards(work, sites, code, node, parameter, source):
+def _set_in_caller(work, sites, code, node, parameter, source):
     """Sets an argument in the call of the enclosing function. False if that is not the recorded caller."""
     function = code.function(node)
     if not isinstance(function, FUNCTIONS) or parameter not in parameters(function) or code.bindings(parameter, function):
@@ -115,7 +115,7 @@ def _pass_outwards(work, sites, code, node, parameter, source):
 
 def _set_in_mapping(work, sites, code, call, double, name, source):
     value = double.value
-    if isinstance(value, ast.Name) and len(sites) > 1 and _hand_on(work, sites, code, value, name, source):
+    if isinstance(value, ast.Name) and len(sites) > 1 and _set_through_kwargs(work, sites, code, value, name, source):
         return
     builders = _Builders(code, name)
     builders.visit(value)
@@ -132,7 +132,7 @@ def _set_in_mapping(work, sites, code, call, double, name, source):
         work.edit(code, Item(base, name, source))
 
 
-def _hand_on(work, sites, code, value, name, source):
+def _set_through_kwargs(work, sites, code, value, name, source):
     """For `def make(data, **kwargs): return DataLoader(data, **kwargs)`, the argument belongs in the call of make()."""
     function = code.function(value)
     if not isinstance(function, FUNCTIONS) or function.args.kwarg is None or function.args.kwarg.arg != value.id:

@@ -22,7 +22,7 @@ def program_start(argv, program):
     @param program  of the facts: script, module, cwd, argv
     @raises Refusal if the program is not on the command line, or does not receive the words after its name
     """
-    start = _behind_program(argv, program)
+    start = _index_after_program(argv, program)
     if start is None:
         raise Refusal("launcher",
                       f"The command does not contain {_name(program)}, which is started by another program: an option "
@@ -31,16 +31,17 @@ def program_start(argv, program):
         raise Refusal("launcher", f"A shell script starts {_name(program)}: an option added to the command may "
                                   "not reach it.")
     recorded = program.get("argv") or []
-    begun = _behind_program(recorded, program)
+    begun = _index_after_program(recorded, program)
     is_direct = start == 1 and _runs_script(argv[0], program)
-    if not is_direct and not _hands_on(argv) and begun is not None and list(recorded[begun:]) != list(argv[start:]):
+    is_passed = is_direct or _passes_arguments(argv)
+    if not is_passed and begun is not None and list(recorded[begun:]) != list(argv[start:]):
         raise Refusal("launcher",
                       f"{_name(program)} did not receive the options of the command, because the program that "
                       "starts it changes them.")
     return start
 
 
-def _behind_program(argv, program):
+def _index_after_program(argv, program):
     """None if the program's script or module is not on the command line."""
     module, script = program.get("module"), program.get("script")
     for index, word in enumerate(argv):
@@ -76,7 +77,7 @@ def _is_shell(words):
     return any(os.path.basename(word) in _SHELLS or word.endswith(".sh") for word in words[:-1])
 
 
-def _hands_on(argv):
+def _passes_arguments(argv):
     """Whether the command is known to pass all words after the program's name to it."""
     name = os.path.basename(argv[0])
     return name in _LAUNCHERS or name.startswith(("python", "pypy"))

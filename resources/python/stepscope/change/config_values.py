@@ -170,7 +170,7 @@ def find(files, names, value):
         for entry in entries(path, text):
             if entry.keys[-1] != names[-1] or not is_value(entry.text, value):
                 continue
-            agreeing = _agreeing(entry.keys, names)
+            agreeing = _common_suffix_length(entry.keys, names)
             if agreeing > most:
                 best, most = [], agreeing
             if agreeing == most:
@@ -178,7 +178,7 @@ def find(files, names, value):
     return best[0] if len(best) == 1 else None
 
 
-def _agreeing(keys, names):
+def _common_suffix_length(keys, names):
     count = 0
     for ours, theirs in zip(reversed(keys), reversed(names)):
         if ours != theirs:

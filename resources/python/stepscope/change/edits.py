@@ -121,7 +121,7 @@ class Edits:
         other._edits = dict(self._edits)
         return other
 
-    def beyond(self, other):
+    def nodes_not_in(self, other):
         """First and last nodes of the edits that `other` (a copy or None) does not contain."""
         for key, edit in self._edits.items():
             if other is None or key not in other._edits:
@@ -361,7 +361,7 @@ class _Splices:
                 return own[len(outer):]
         return self._code.indentation()
 
-    def _covered(self, wrap):
+    def _wrapped_statements(self, wrap):
         block = self._code.block(wrap.node)
         return block[block.index(wrap.node): block.index(wrap.last) + 1]
 
@@ -374,7 +374,7 @@ class _Splices:
         """The wraps that a statement is in."""
         over, node = [], statement
         while node is not None:
-            over += [wrap for wrap in self._wraps if any(node is part for part in self._covered(wrap))]
+            over += [wrap for wrap in self._wraps if any(node is part for part in self._wrapped_statements(wrap))]
             node = self._code.parent(node)
         return over
 
@@ -382,7 +382,7 @@ class _Splices:
         source = self._source
         indents = {}  # by line: (position, text) to insert for each wrap
         for wrap in sorted(self._wraps, key=lambda wrap: (wrap.node.lineno, -wrap.last.end_lineno, wrap.header)):
-            covered = self._covered(wrap)
+            covered = self._wrapped_statements(wrap)
             if not covered or any(not self._is_alone(part) for part in (covered[0], covered[-1])):
                 raise Refusal("not_spliced", f"Line {wrap.node.lineno} of {source.path} contains several statements.")
             first, last = self._lines(covered[0])[0], self._lines(covered[-1])[1]

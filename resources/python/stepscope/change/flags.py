@@ -94,7 +94,7 @@ def profiler_off(work):
         frame = Frame(work, sites[0])
         name = frame.code.imported(frame.call.func) or ""
         if name.startswith("torch.autograd.profiler"):
-            _refuse_uses(frame, ())  # a disabled profiler gives the `with` no value
+            _refuse_other_uses(frame, ())  # a disabled profiler gives the `with` no value
             set_argument(work, sites, "enabled", 0, "False")
         elif name.startswith("torch.profiler"):
             _schedule_none(work, frame, sites)
@@ -104,13 +104,13 @@ def profiler_off(work):
 
 def _schedule_none(work, frame, sites):
     """Gives the profiler a schedule that never records; safe if the program calls only its step()."""
-    _refuse_uses(frame, ("step",))
+    _refuse_other_uses(frame, ("step",))
     code = frame.code
     torch = torch_in(work, code)
     set_argument(work, sites, "schedule", None, f"lambda _: {torch}.profiler.ProfilerAction.NONE")
 
 
-def _refuse_uses(frame, methods):
+def _refuse_other_uses(frame, methods):
     """Refuses the change if the program uses more of the profiler than these methods."""
     code = frame.code
     parent = code.parent(frame.call)

@@ -107,7 +107,7 @@ def _forward_and_loss(work, frame):
         end = max(end, _last_store(block, start, limit, _names_of_loss(block[limit])))
     else:
         end = max(end, _last_user(code, block, start, limit))
-    _refuse_leaks(code, block[start: end + 1])
+    _refuse_yields(code, block[start: end + 1])
     return first, block[end]
 
 
@@ -143,7 +143,7 @@ def _last_user(code, block, start, limit):
     return last
 
 
-def _refuse_leaks(code, statements):
+def _refuse_yields(code, statements):
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, (ast.Yield, ast.YieldFrom)) and code.function(node) is code.function(statement):
@@ -225,5 +225,5 @@ def _own_or_loop(code, call):
             chosen = node
     if chosen is None:
         raise Refusal("trains", f"Line {call.lineno} of {code.source.path} is part of a statement that trains.")
-    _refuse_leaks(code, [chosen])
+    _refuse_yields(code, [chosen])
     return chosen

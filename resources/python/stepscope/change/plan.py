@@ -135,11 +135,11 @@ class Work:
         texts = {path: edits.render() for path, edits in sorted(self._edits.items())}
         return {path: text for path, text in texts.items() if text != self._codes[path].source.text}
 
-    def sites_beyond(self, other):
+    def sites_not_in(self, other):
         """Places of the edits that `other` does not contain."""
         sites = []
         for path, edits in sorted(self._edits.items()):
-            for first, last in edits.beyond(other._edits.get(path)):
+            for first, last in edits.nodes_not_in(other._edits.get(path)):
                 sites.append(site_of(path, first, last))
         return sorted(sites, key=lambda site: (site["file"], site["line"], site["column"]))
 
@@ -388,7 +388,7 @@ class _Plan:
 
     def _keep(self, row, text, work):
         work.new_texts()  # raises Refusal if the edits conflict
-        sites = work.sites_beyond(self._work)
+        sites = work.sites_not_in(self._work)
         if not sites:
             raise Refusal("already", f"{row.key} is {text} in the recorded program.")
         self._work = work
@@ -402,7 +402,7 @@ class _Plan:
         try:
             row.proposal(work, value)
             answer["proposal"] = work.diff()
-            answer["sites"] = work.sites_beyond(Work(self._program, {}, None))
+            answer["sites"] = work.sites_not_in(Work(self._program, {}, None))
             answer["why_not"] = Refusal("not_measured", "The diff is a proposal: it changes what the program does.").message()
         except Refusal as refusal:
             answer["why_not"] = refusal.message()
@@ -472,7 +472,7 @@ def _changes_of(request):
     return {change["key"]: str(change["to"]) for change in request["changes"]}
 
 
-def _answer_one(request):
+def _plan_of_request(request):
     """The plan of a request. If changes were applied to the files since the recording, the requested ones are added to
     them."""
     wanted = _changes_of(request)
@@ -519,5 +519,6 @@ def answer(request):
     if request.get("schema") != SCHEMA or not isinstance(request.get("program"), dict):
         raise Refusal("request", "The request contains no program of schema 1.")
     if request.get("each"):
-        return {"schema": SCHEMA, "answers": [_answer_one({**request, "changes": [change]}) for change in request["changes"]]}
-    return _answer_one(request)
+        answers = [_plan_of_request({**request, "changes": [change]}) for change in request["changes"]]
+        return {"schema": SCHEMA, "answers": answers}
+    return _plan_of_request(request)
