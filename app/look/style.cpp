@@ -442,7 +442,6 @@ int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWi
     switch (metric) {
     case PM_DockWidgetSeparatorExtent:
     case PM_SplitterWidth:
-        return 5;
     case PM_DockWidgetTitleMargin:
         return 5;
     case PM_DockWidgetFrameWidth:

@@ -87,7 +87,7 @@ runner::RemoteRequest requestOf(const CLI::App& command)
         if (isWritten)
             request.resultWord = request.words.size();
         for (const std::string& value : values)
-            request.words.push_back(isFlag ? name : name + "=" + value);
+            request.words.push_back(isFlag ? name : fmt::format("{}={}", name, value));
     }
     request.words.emplace_back("--");
     if (positionalResult)

@@ -336,6 +336,7 @@ std::vector<bool> backwardWork(const Trace& trace, const std::vector<Slice>& wor
 {
     NameAnswers backward(trace, isOfBackward);
     std::vector<bool> result;
+    result.reserve(work.size());
     for (const Slice& slice : work)
         result.push_back(backward(slice.name));
     markCalls(
