@@ -190,7 +190,7 @@ static void serve(const char* folder, int ready, int alive)
     rmdir(folder);
 }
 
-/* True if the file system is mounted at `folder`. A process of its own serves it, which is no child of the app. */
+/* True if the file system is mounted at `folder`. A separate process serves it, which is not a child of the app. */
 static int isMounted(const char* folder)
 {
     int ready[2], alive[2], ignored;

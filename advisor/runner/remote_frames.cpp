@@ -35,7 +35,8 @@ bool isKnown(char type)
 tl::unexpected<Error> noRemoteFrame()
 {
     return profiler::fail<"remote.answer", "the answer of the other machine is malformed">(
-        Error::Code::Malformed, {}, "check what its shell prints at login, and that both versions of Stepscope fit");
+        Error::Code::Malformed, {},
+        "check what its shell prints at login, and that both versions of Stepscope are the same");
 }
 
 std::string encodeFrame(RemoteFrame type, std::string_view payload)
@@ -110,7 +111,7 @@ std::size_t lengthOf(unsigned char first)
 }
 
 /// @param character  lengthOf() its first byte bytes
-/// @return 0xFFFFFFFF if it is no UTF-8
+/// @return 0xFFFFFFFF if it is not UTF-8
 std::uint32_t codePointOf(std::string_view character)
 {
     constexpr std::uint32_t kNone = 0xFFFFFFFF;

@@ -63,7 +63,7 @@ struct RemoteFile {
 std::optional<RemoteFile> remoteFileOf(std::string_view payload);
 
 /// Makes text from another machine harmless for a terminal while it arrives: control characters (C0 except line breaks
-/// and tabs; C1; those that change the direction of text) and bytes that are no UTF-8 become question marks.
+/// and tabs; C1; those that change the direction of text) and bytes that are not UTF-8 become question marks.
 class HarmlessText {
 public:
     /// @return the harmless text of these bytes; the beginning of an incomplete character comes with the next ones

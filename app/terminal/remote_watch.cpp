@@ -224,8 +224,8 @@ private:
 
     void refuse()
     {
-        m_wrong = profiler::makeError<"watch.answer", "the state of the recording there cannot be understood">(
-            Error::Code::Malformed, m_options.place.string(), "check that both versions of Stepscope fit");
+        m_wrong = profiler::makeError<"watch.answer", "the state that the other machine sent is malformed">(
+            Error::Code::Malformed, m_options.place.string(), "check that both versions of Stepscope are the same");
     }
 
     int report(const Error& error, int status = kBadInput)
