@@ -108,6 +108,7 @@ private slots:
     void aSearchShowsItsShare();
     void theKeyboardMovesAndZooms();
     void theTableIsAModel();
+    void aNarrowTableKeepsTheNames();
     void narrowFramesAreNotPainted();
 };
 
@@ -282,6 +283,23 @@ void FlameTest::theTableIsAModel()
     QCOMPARE(model.index(0, 0, step).data().toString(), QString("relu"));
     model.sort(app::CallTableModel::Total, Qt::DescendingOrder);
     QCOMPARE(model.index(0, 0, model.index(0, 0)).data().toString(), QString("linear"));
+}
+
+void FlameTest::aNarrowTableKeepsTheNames()
+{
+    Shown shown;
+    auto* table = find<QTreeView>(&shown.panel, "flameTable");
+    for (const int width : {1600, 560, 1600}) {
+        shown.panel.resize(width, 300);
+        QCoreApplication::processEvents();
+        const bool isWide = width == 1600;
+        QVERIFY(!table->isColumnHidden(app::CallTableModel::Total));
+        for (const int column : {app::CallTableModel::Share, app::CallTableModel::Self, app::CallTableModel::Calls})
+            QVERIFY2(!isWide || !table->isColumnHidden(column), qPrintable(QString::number(column)));
+        QCOMPARE(table->isColumnHidden(app::CallTableModel::Calls), !isWide);
+        QVERIFY2(table->columnWidth(app::CallTableModel::Name) >= 100,
+                 qPrintable(QString::number(table->columnWidth(app::CallTableModel::Name))));
+    }
 }
 
 void FlameTest::narrowFramesAreNotPainted()

@@ -26,6 +26,7 @@
 #include <QMenu>
 #include <QPainter>
 #include <QProgressBar>
+#include <QScrollBar>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QSvgGenerator>
@@ -641,7 +642,9 @@ bool FlamePanel::eventFilter(QObject* watched, QEvent* event)
 void FlamePanel::fitColumns()
 {
     QHeaderView* header = m_table->header();
-    int room = m_table->viewport()->width() - fontMetrics().averageCharWidth() * kLeastNameLetters - kBeforeName;
+    // The viewport is resized after the table.
+    int room = m_table->width() - m_table->verticalScrollBar()->sizeHint().width() -
+               fontMetrics().averageCharWidth() * kLeastNameLetters - kBeforeName;
     using Model = CallTableModel;
     // The third column of a difference is the change.
     const std::array order = m_trees && m_trees->rows->isDifference
