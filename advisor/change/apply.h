@@ -43,7 +43,7 @@ profiler::Result<std::vector<std::filesystem::path>> applyPatch(const ProgramPat
 /// @param key of the change
 /// @return the files that were written; an error if the change is not applied to the program of this trace
 profiler::Result<std::vector<std::filesystem::path>> revertChange(const profiler::Trace& trace, const std::string& key,
-                                                              PatcherOptions options = {});
+                                                                  PatcherOptions options = {});
 
 /// Restores the saved originals of these files from before the first patch. Fails if a file has changed since the patch
 /// was applied.

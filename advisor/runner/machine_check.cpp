@@ -279,8 +279,8 @@ MachineCheck checkInterpreter(const Interpreter& python, bool isNeeded)
                 isNeeded ? pip + "torch" : std::string()};
     if (versionOf(python.torch) < kOldestTorch || versionOf(python.version) < kOldestPython)
         return {"torch", State::Limited,
-                message<"doctor.torch.too_old",
-                        "{python} has Python {version} and PyTorch {torch}; the hooks need Python 3.9 and PyTorch 2.4 or later">(
+                message<"doctor.torch.too_old", "{python} has Python {version} and PyTorch {torch}; the hooks need "
+                                                "Python 3.9 and PyTorch 2.4 or later">(
                     {{"python", python.path}, {"version", python.version}, {"torch", python.torch}}),
                 versionOf(python.version) < kOldestPython ? "create an environment with a newer Python"
                                                           : pip + "--upgrade torch"};

@@ -13,8 +13,8 @@ struct RemoteBundle {
     std::string tar;  ///< an archive in the format ustar: bin/, lib/, share/
 };
 
-/// Reads the files next to the running program. Programs other than stepscope-cli run stepscope-cli for this, because it
-/// knows its libraries. Fails if a part is missing or unreadable.
+/// Reads the files next to the running program. Programs other than stepscope-cli run stepscope-cli for this, because
+/// it knows its libraries. Fails if a part is missing or unreadable.
 profiler::Result<RemoteBundle> makeRemoteBundle();
 
 /// What the other program asks for: writes the bundle to standard output. @return the exit status for main()

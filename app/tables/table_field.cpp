@@ -187,9 +187,10 @@ FieldInfo fieldInfo(Field field)
         return {"dtype", text("Dtype"), text("Data type in which the kernel computes, if its name contains it"),
                 Unit::Text};
     case Field::TensorCores:
-        return {"tensor", text("Tensor cores"),
-                text("Whether a matrix product, convolution or attention kernel uses tensor cores, if its name shows it"),
-                Unit::Text};
+        return {
+            "tensor", text("Tensor cores"),
+            text("Whether a matrix product, convolution or attention kernel uses tensor cores, if its name shows it"),
+            Unit::Text};
     case Field::Grid:
         return {"grid", text("Grid"), text("Blocks of the launch, in x, y, z"), Unit::Size};
     case Field::Block:

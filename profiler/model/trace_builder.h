@@ -123,7 +123,8 @@ public:
     /// intern() and internArgs().
     /// @return bytes of memory used since the last call, until finish()
     std::size_t sealPreview();
-    /// Seals the slices passed to addMany(); no more of them may be added. finish() calls this if it has not been called.
+    /// Seals the slices passed to addMany(); no more of them may be added. finish() calls this if it has not been
+    /// called.
     /// @param threads  how many threads may work, including the calling one
     void seal(unsigned threads, const std::stop_token& stop = {});
     /// Overlaps among the slices of a track whose depths seal() found.
