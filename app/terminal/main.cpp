@@ -409,7 +409,8 @@ void addRecorder(CLI::App& app, CommandLine& line)
         record->add_option("--after", line.record.after, "Seconds after the command's start until recording begins")
             ->check(number([](double value) { return value >= 0; }, "is below 0"));
     CLI::Option* seconds =
-        record->add_option("--for", line.record.seconds, "Seconds to record (default: until the command ends)")
+        record
+            ->add_option("--for,--seconds", line.record.seconds, "Seconds to record (default: until the command ends)")
             ->check(positive());
     record
         ->add_option("--steps", line.record.steps,

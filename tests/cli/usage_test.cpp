@@ -85,6 +85,7 @@ TEST(Usage, IsCorrectedInWords)
     EXPECT_THAT(wrong({"experiment", "--config", config, "--budget", "0"}), HasSubstr("--budget: 0 is not above 0 ("));
     EXPECT_THAT(wrong({"tune", "--config", config, "--budget", "3"}), HasSubstr("3 is too short"));
     EXPECT_THAT(wrong({"record", "-o", "r.sstrace", "--for", "0", "--", "true"}), HasSubstr("0 is not above 0 ("));
+    EXPECT_THAT(wrong({"record", "-o", "r.sstrace", "--seconds", "0", "--", "true"}), HasSubstr("0 is not above 0 ("));
     EXPECT_THAT(wrong({"record", "-o", "r.sstrace", "--ops", "--no-python", "--", "true"}), HasSubstr("excludes"));
     EXPECT_THAT(wrong({"record", "-o", folder / "r.json.gz", "--", "true"}), HasSubstr("then convert that"));
     EXPECT_THAT(wrong({"train", "--config", config, "-o", folder / "t.json"}), HasSubstr("not .json"));
