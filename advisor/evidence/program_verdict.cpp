@@ -344,8 +344,8 @@ std::optional<Advice> onDecay(const RuleContext&, const ProgramFacts& facts)
     if (decay > 0)
         return silent(message<"program.decay.on", "The weight decay is {decay}.">(
             {{"decay", decay, fmt::format("{:.3g}", decay)}}));
-    Advice advice =
-        firesOnLearning(message<"program.decay.none", "The weight decay is 0: nothing regularizes the weights.">());
+    Advice advice = firesOnLearning(
+        message<"program.decay.none", "The weight decay is 0: the optimizer does not regularize the weights.">());
     advice.caveats = {
         message<"program.decay.small_models", "It is a hyperparameter: small models and short runs may need none.">()};
     return advice;

@@ -16,7 +16,8 @@ constexpr double kGrown = 4;
 
 Message noDecay()
 {
-    return message<"optimizer.weight_decay.none", "The weight decay is 0: nothing regularizes the weights.">();
+    return message<"optimizer.weight_decay.none",
+                   "The weight decay is 0: the optimizer does not regularize the weights.">();
 }
 
 std::vector<Message> caveats()
