@@ -103,7 +103,7 @@ TEST_F(Pages, CompleteCommandsOptionsAndValuesInBash)
     const fs::path script = path("bash-completion/completions/stepscope-cli");
     EXPECT_THAT(bashCompletes(script, "stepscope-cli su", 1), testing::ElementsAre("summarize"));
     EXPECT_THAT(bashCompletes(script, "stepscope-cli record --p", 2), testing::ElementsAre("--patience"));
-    EXPECT_THAT(bashCompletes(script, "stepscope-cli record --level st", 3), testing::ElementsAre("standard"));
+    EXPECT_THAT(bashCompletes(script, "stepscope-cli record --level sta", 3), testing::ElementsAre("standard"));
     EXPECT_THAT(bashCompletes(script, "stepscope-cli record -- pyth", 3), Contains(testing::StartsWith("pyth")));
     EXPECT_THAT(bashCompletes(script, "stepscope-cli record -- python --he", 4), testing::IsEmpty());
 }
