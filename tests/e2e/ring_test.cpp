@@ -78,6 +78,7 @@ void RingTest::initTestCase()
     m_appearance = std::make_unique<app::Appearance>();
     m_bench = std::make_unique<app::Workbench>();
     m_window = std::make_unique<app::MainWindow>(m_bench.get(), m_appearance.get());
+    m_window->resize(1366, 768); // a narrower one shows the panels of only one side
     m_window->show();
     QTRY_VERIFY(m_window->isComplete());
     QFile file(folders->filePath("naive.json"));
