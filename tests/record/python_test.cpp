@@ -148,7 +148,7 @@ TEST(RecordPython, AProgramMayMarkItsStepsAndKeepsItsOwnSitecustomize)
 TEST(RecordPython, AWindowHasTheHooksOfItsTime)
 {
     const Folder folder;
-    const Ended ended = record(folder, python("slow_marks.py"), "--after 1 --for 0.8");
+    const Ended ended = record(folder, python("slow_marks.py"), "--after 3 --for 0.8");
     EXPECT_EQ(ended.status, 0) << ended.err;
     const auto recorded = trace(folder);
     const auto steps = recorded->ofKind(ActivityKind::Step);

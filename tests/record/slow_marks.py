@@ -5,6 +5,6 @@ import stepscope
 
 stepscope.metadata("note", "told before the window")
 with stepscope.range("all"):
-    for _ in range(25):
+    for _ in range(50):
         with stepscope.step():
             time.sleep(0.1)
