@@ -539,14 +539,16 @@ class Server {
 public:
     Server(const McpOptions& options, std::ostream& out) : m_options(options), m_out(out) {}
 
-    /// Until the client closes our standard input or a signal arrives; running calls are then stopped.
+    /// Until the client closes our standard input and its calls are answered, or until a signal arrives. Calls that run
+    /// programs are stopped in both cases.
     void run()
     {
         constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
         const os::SignalWatch signals(kSignals, os::SignalWatch::Ignored::Keep);
         std::string input;
-        while (m_out) {
-            std::array<os::Awaited, 5> awaited{{{kInput}, {signals.descriptor()}, {}, {}, {}}};
+        bool hasInput = true;
+        while (m_out && (hasInput || m_running)) {
+            std::array<os::Awaited, 5> awaited{{{hasInput ? kInput : -1}, {signals.descriptor()}, {}, {}, {}}};
             if (m_running)
                 for (std::size_t i = 0; i < 3; ++i)
                     awaited[i + 2].descriptor = m_running->descriptors()[i];
@@ -555,14 +557,24 @@ public:
                 return;
             if (m_running)
                 followCall();
-            if (awaited[0].isReady && !os::readNext(kInput, input))
-                return;
+            if (awaited[0].isReady && !os::readNext(kInput, input)) {
+                hasInput = false;
+                stopPrograms();
+            }
             takeLines(input);
         }
     }
 
 private:
     static constexpr int kInput = 0;
+
+    void stopPrograms()
+    {
+        std::erase_if(m_waiting, [](const Request& request) { return request.tool->runsPrograms; });
+        if (m_running && m_running->request().tool->runsPrograms)
+            m_running.reset();
+        startNext();
+    }
 
     void takeLines(std::string& input)
     {

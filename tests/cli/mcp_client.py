@@ -250,6 +250,16 @@ class McpTest(unittest.TestCase):
             with self.assertRaises(ProcessLookupError):
                 os.kill(int(pid), 0)
 
+    def test_calls_before_the_end_of_the_input_are_answered(self):
+        calls = [{"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "query", "arguments": {"tables": True}}}
+                 for number in (1, 2)]
+        ended = subprocess.run([CLI, "mcp"], input="".join(json.dumps(call) + "\n" for call in calls), capture_output=True,
+                               text=True, timeout=60)
+        answers = [json.loads(line) for line in ended.stdout.splitlines()]
+        self.assertEqual([answer["id"] for answer in answers], [1, 2])
+        self.assertFalse(any(answer["result"]["isError"] for answer in answers), answers)
+        self.assertEqual(ended.returncode, 0)
+
 
 if __name__ == "__main__":
     CLI, TRACE = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
