@@ -264,6 +264,12 @@ void prepare(App& app, const std::filesystem::path& reference)
     app.window.findChild<app::ComparePanel*>()->compareWith(reference, "reference");
 }
 
+bool isReadingCalls(const App& app)
+{
+    const auto* cancel = app.window.findChild<QToolButton*>("flameCancel");
+    return cancel && cancel->isVisible();
+}
+
 void settle(App& app)
 {
     find<QDockWidget>(&app.window, "dock:compare")->raise();
@@ -351,6 +357,7 @@ void StaleStateTest::nothingOfARunIsLeft()
         app.bench.configuration.set(app_test::shortTraining(60), "short");
         open(app, second);
         QTest::qWait(200);
+        QTRY_VERIFY_WITH_TIMEOUT(!isReadingCalls(app), kPatienceMs);
         app.window.setFocus();
         fresh = ofTheTrace(visibleTexts(app));
     }
@@ -364,6 +371,7 @@ void StaleStateTest::nothingOfARunIsLeft()
                                  kPatienceMs);
         open(app, second);
         QTest::qWait(200);
+        QTRY_VERIFY_WITH_TIMEOUT(!isReadingCalls(app), kPatienceMs);
         app.window.setFocus();
         used = ofTheTrace(visibleTexts(app));
     }

@@ -336,7 +336,7 @@ void TrainingServiceTest::openingARunTakesItsConfiguration()
     QSignalSpy replaced(&bench.document, &app::TraceDocument::traceReplaced);
     bench.document.openTrace(run.trace());
     QTRY_COMPARE_WITH_TIMEOUT(replaced.count(), 1, 20000);
-    QCOMPARE(bench.configuration.get().text("batch.size"), "48");
+    QTRY_COMPARE_WITH_TIMEOUT(bench.configuration.get().text("batch.size"), "48", 20000);
     QCOMPARE(bench.document.trace()->format(), "stepscope");
     bench.configuration.undoStack()->undo();
     QCOMPARE(bench.configuration.get().text("batch.size"), "16");
