@@ -179,7 +179,8 @@ void RemoteTraceTest::aSmallTraceIsAnalysedHereAtOnce()
         QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 60'000);
         QCOMPARE(remote.isAutomatic(), isSmall);
         QCOMPARE(remote.isAnalysedHere(), isSmall);
-        QCOMPARE(remote.isAdvising(), !isSmall); // the findings of a large trace come from there
+        // The findings of a large trace come from there, perhaps already.
+        QVERIFY(isSmall ? !remote.isAdvising() : remote.isAdvising() || shown.bench.document.advice());
         QCOMPARE(shown.window.findChild<QPushButton*>("remoteAnalyse")->isVisible(), !isSmall);
         QCOMPARE(shown.bench.document.whyNotAnalysed().isEmpty(), isSmall);
         QTRY_VERIFY_WITH_TIMEOUT(shown.bench.document.advice(), 60'000);
