@@ -185,7 +185,7 @@ Result<void> makeLogFolder(ProgramSetup& setup)
             Error::Code::Io, folder.string(), "choose another folder with --logs", {{"why", why}});
     };
     if (setup.logs.empty()) {
-        const fs::path prefix = fs::temp_directory_path() / "stepscope-experiment-";
+        const fs::path prefix = profiler::os::temporaryPath("stepscope-experiment-");
         auto folder = profiler::os::createTemporaryFolder(prefix);
         if (!folder)
             return failed(prefix, std::strerror(errno));

@@ -76,7 +76,7 @@ Result<RemoteHost> RemoteHost::overSsh(const std::string& name)
     // One connection for all scripts, so that a password or a token is asked for once. The path of a socket has at most
     // 107 characters.
     std::error_code failed;
-    if (auto folder = os::createTemporaryFolder(fs::temp_directory_path(failed) / "stepscope-ssh-")) {
+    if (auto folder = os::createTemporaryFolder(os::temporaryPath("stepscope-ssh-"))) {
         host.m_control = *folder;
         for (const std::string& option : {std::string("ControlMaster=auto"), std::string("ControlPersist=60"),
                                           "ControlPath=" + (*folder / "%C").string()})

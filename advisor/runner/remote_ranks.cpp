@@ -23,22 +23,9 @@ using profiler::Result;
 
 namespace {
 
-/// Those of a thousand ranks with 4,000 collectives each.
+/// Enough for a thousand ranks with 4,000 collectives each.
 constexpr std::uint64_t kMostBytes = 128 << 20;
 constexpr std::uint64_t kMostText = 1 << 20; ///< a line per file, and an error
-
-/// A folder that is deleted at the end.
-struct Temporary {
-    explicit Temporary(fs::path folder) : path(std::move(folder)) {}
-    ~Temporary()
-    {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-    Temporary(const Temporary&) = delete;
-    Temporary& operator=(const Temporary&) = delete;
-    fs::path path;
-};
 
 /// The number in the last complete line.
 std::optional<double> lastShare(std::string_view lines)
@@ -68,13 +55,13 @@ Result<std::string> readRemoteRanks(const RemoteHost& host, const std::string& p
         opening.goesOn);
     if (!program)
         return tl::unexpected(program.error());
-    const auto created = os::createTemporaryFolder(fs::temp_directory_path() / "stepscope-ranks-");
-    if (!created)
+    const fs::path prefix = os::temporaryPath("stepscope-ranks-");
+    const os::TemporaryFolder folder(prefix);
+    if (folder.path().empty())
         return fail<"remote.no_cache", "no temporary file can be created: {why}">(
-            Error::Code::Io, fs::temp_directory_path().string(), "make space on the disk, or set TMPDIR",
+            Error::Code::Io, prefix.parent_path().string(), "make space on the disk, or set TMPDIR",
             {{"why", std::generic_category().message(errno)}});
-    const Temporary folder(*created);
-    const fs::path file = folder.path / "job";
+    const fs::path file = folder.path() / "job";
     std::string lines, errors;
     RemoteRequest request;
     request.words = {"remote", "--action", "ranks", "--job", std::string(kRemoteResult), "--", path};

@@ -407,29 +407,6 @@ std::string tail(const std::string& text, std::size_t most)
     return "…" + text.substr(line == text.npos ? from : line + 1);
 }
 
-/// A folder that disappears with its owner.
-class Scratch {
-public:
-    Scratch()
-    {
-        std::error_code failed;
-        if (auto path = os::createTemporaryFolder(fs::temp_directory_path(failed) / "stepscope-mcp-"))
-            m_path = std::move(*path);
-    }
-    ~Scratch()
-    {
-        std::error_code ignored;
-        if (!m_path.empty())
-            fs::remove_all(m_path, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    [[nodiscard]] const fs::path& path() const { return m_path; }
-
-private:
-    fs::path m_path;
-};
-
 /// A call of a tool that has not been answered.
 struct Request {
     Json id;
@@ -528,7 +505,7 @@ private:
     }
 
     Request m_request;
-    Scratch m_scratch;
+    os::TemporaryFolder m_scratch{os::temporaryPath("stepscope-mcp-")};
     std::optional<os::ProcessTree> m_tree;
     os::Descriptor m_out, m_errors;
     std::string m_outText, m_errorText;

@@ -4,6 +4,7 @@
 #include "app/terminal/commands.h"
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
+#include "profiler/os/files.h"
 
 #include <filesystem>
 #include <memory>
@@ -19,20 +20,6 @@ profiler::Result<advisor::ProgramSetup> programSetup(const ProgramOptions& optio
 /// Removes the folder for logs if the command has created it and it is empty.
 void removeUnusedLogs(const ProgramOptions& options, const advisor::ProgramSetup& setup);
 
-/// A folder that is deleted with its owner.
-class TemporaryFolder {
-public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    /// Empty if no folder could be created.
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-
-private:
-    std::filesystem::path m_path;
-};
-
 /// The recordings that a command makes of a program for its own use (runner/program_recording.h). Keep this object
 /// longer than the traces: parts of a trace are read from the files on demand.
 class Recordings {
@@ -42,7 +29,7 @@ public:
     record(const advisor::ProgramSetup& setup, const advisor::ProgramVariant& variant, const std::stop_token& stop);
 
 private:
-    TemporaryFolder m_folder;
+    profiler::os::TemporaryFolder m_folder{profiler::os::temporaryPath("stepscope-record-")};
     int m_count = 0;
 };
 

@@ -275,24 +275,17 @@ Result<void> Remote::fetch()
 {
     // Everything is written into a folder next to the result, and moved when it is complete.
     std::error_code failed;
-    const auto folder = profiler::os::createTemporaryFolder(m_parent / ".stepscope-fetch-");
-    if (!folder)
+    const profiler::os::TemporaryFolder temporary(m_parent / ".stepscope-fetch-");
+    const fs::path& folder = temporary.path();
+    if (folder.empty())
         return fail<"remote.write", "a received file cannot be written: {why}">(
             Error::Code::Io, m_parent.string(), "make space on the disk; the files are still there",
             {{"why", std::generic_category().message(errno)}});
-    const struct Removed {
-        fs::path path;
-        ~Removed()
-        {
-            std::error_code ignored;
-            fs::remove_all(path, ignored);
-        }
-    } removed{*folder};
     std::vector<fs::path> files;
     std::optional<Incoming> incoming;
     std::string report;
     std::uint64_t reportLeft = 0, total = 0;
-    const std::uint64_t room = fs::space(*folder, failed).available;
+    const std::uint64_t room = fs::space(folder, failed).available;
     bool isDone = false;
     const auto malformed = [&] {
         return fail<"remote.files", "the other machine sent a file that is not accepted">(
@@ -300,7 +293,7 @@ Result<void> Remote::fetch()
     };
     const auto written = [&](int number) {
         return fail<"remote.write", "a received file cannot be written: {why}">(
-            Error::Code::Io, folder->string(), "make space on the disk; the files are still there",
+            Error::Code::Io, folder.string(), "make space on the disk; the files are still there",
             {{"why", std::generic_category().message(number)}});
     };
     const auto begin = [&](std::string_view payload) -> Result<void> {
@@ -320,8 +313,8 @@ Result<void> Remote::fetch()
         total += file->bytes;
         const fs::path name = file->name.lexically_relative(remote_job::kTrace);
         std::error_code notCreated;
-        fs::create_directories((*folder / name).parent_path(), notCreated);
-        auto created = profiler::os::ReplacementFile::create(*folder / name);
+        fs::create_directories((folder / name).parent_path(), notCreated);
+        auto created = profiler::os::ReplacementFile::create(folder / name);
         if (!created)
             return written(errno);
         incoming.emplace(Incoming{std::move(*created), name, file->bytes});
@@ -386,7 +379,7 @@ Result<void> Remote::fetch()
         const fs::path to = isFile ? place : place / file;
         if (!isFile)
             fs::create_directories(to.parent_path(), failed);
-        fs::rename(*folder / file, to, failed);
+        fs::rename(folder / file, to, failed);
         if (failed)
             return written(failed.value());
     }

@@ -331,7 +331,7 @@ int tune(const TuneOptions& options, const Streams& streams)
         return kBadInput;
     }
     const auto program = findTrainer();
-    const TemporaryFolder folder;
+    const profiler::os::TemporaryFolder folder(profiler::os::temporaryPath("stepscope-tune-"));
     if (!program || folder.path().empty()) {
         streams.err << (program ? "No temporary folder could be created (set TMPDIR to another folder)"
                                 : program.error().message())

@@ -116,6 +116,25 @@ std::optional<std::filesystem::path> createTemporaryFolder(const std::filesystem
     return name;
 }
 
+std::filesystem::path temporaryPath(std::string_view name)
+{
+    std::error_code failed;
+    const std::filesystem::path folder = std::filesystem::temp_directory_path(failed);
+    return (failed ? std::filesystem::path("/tmp") : folder) / name;
+}
+
+TemporaryFolder::TemporaryFolder(const std::filesystem::path& prefix)
+    : m_path(createTemporaryFolder(prefix).value_or(std::filesystem::path()))
+{
+}
+
+TemporaryFolder::~TemporaryFolder()
+{
+    std::error_code ignored;
+    if (!m_path.empty())
+        std::filesystem::remove_all(m_path, ignored);
+}
+
 Transfer readAt(int file, std::uint64_t offset, std::span<std::byte> into)
 {
     Transfer read;

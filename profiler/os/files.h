@@ -68,6 +68,21 @@ struct TemporaryFile {
 std::optional<TemporaryFile> createTemporaryFile(const std::filesystem::path& prefix, std::string_view suffix);
 /// Creates a folder with a new name, `prefix` and six characters, which only the user may enter. The caller deletes it.
 std::optional<std::filesystem::path> createTemporaryFolder(const std::filesystem::path& prefix);
+/// The path of this name in the folder for temporary files: TMPDIR if that is a folder, otherwise /tmp.
+std::filesystem::path temporaryPath(std::string_view name);
+/// A folder as createTemporaryFolder() makes it. The destructor deletes it with its contents.
+class TemporaryFolder {
+public:
+    explicit TemporaryFolder(const std::filesystem::path& prefix);
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    /// Empty if the folder could not be created; after the constructor, errno has the reason.
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+
+private:
+    std::filesystem::path m_path;
+};
 
 /// How much was read or written, and why it was not all.
 struct Transfer {
