@@ -1,5 +1,6 @@
 #include "profiler/analysis/memory/memory_over_time.h"
 #include "profiler/formats/format.h"
+#include "profiler/os/files.h"
 #include "tests/formats/json_text.h"
 #include "tests/support/temporary_folder.h"
 
@@ -69,7 +70,7 @@ void expectHolders(const Trace& trace)
     EXPECT_FALSE(holders[0].allocation);
     EXPECT_EQ(holders[1].bytes, 400);
     EXPECT_EQ(holders[1].blocks, 1);
-    EXPECT_EQ(holders[1].op, "aten::linear") << "the operator that does more than to allocate";
+    EXPECT_EQ(holders[1].op, "aten::linear") << "the operator that does more than allocate";
     EXPECT_EQ(holders[1].place, (analysis::SourceLine{"/me/train.py", 10, "main"})) << "the user's function";
     EXPECT_EQ(holders[1].step, 3);
     ASSERT_TRUE(holders[1].allocation);
@@ -92,6 +93,24 @@ TEST(PytorchMemory, HoldersSurviveTheConversion)
         const auto copy = formats::openTrace(folder / name);
         ASSERT_TRUE(copy) << name;
         expectHolders(**copy);
+    }
+}
+
+TEST(PytorchMemory, ABlockOutsideOfTheRecordingIsNotCounted)
+{
+    const test_support::TemporaryFolder folder;
+    ASSERT_TRUE(formats::saveTrace(*open(file()), folder / "copy.json", {}));
+    std::string text = os::readFile(folder / "copy.json", 1 << 20).value_or("");
+    for (const std::string time : {"9223372036854775807", "-9223372036854775808", "9000000"}) {
+        std::string changed = text;
+        const std::size_t at = changed.find("205000\\u0009");
+        ASSERT_NE(at, std::string::npos);
+        changed.replace(at, 6, time);
+        const DeviceMemory memory = gpuOf(*open(changed));
+        ASSERT_TRUE(memory.peak());
+        ASSERT_EQ(memory.peak()->holders.size(), 2U) << time;
+        EXPECT_TRUE(memory.peak()->holders[0].unrecorded);
+        EXPECT_EQ(memory.peak()->holders[0].bytes, 1300);
     }
 }
 

@@ -31,7 +31,7 @@ struct Block {
 };
 using Thread = std::pair<std::int64_t, std::int64_t>; ///< process and thread id
 
-/// Operators that only allocate: the operator that calls them says more.
+/// Operators that only allocate: the operator that calls them is more informative.
 bool onlyAllocates(std::string_view op)
 {
     constexpr std::array<std::string_view, 7> kNames = {
@@ -147,10 +147,12 @@ std::vector<LiveBlocks> blocksAtPeak(const Trace& trace, std::string_view text, 
         return {};
     std::map<Thread, std::vector<Block>> threads;
     std::int64_t listed = 0;
+    const std::int64_t latest = (total.back().time - total.front().time).count();
     while (!text.empty()) {
         std::array<std::int64_t, 4> fields{};
-        // Blocks cannot take more than there is, whatever a file says.
-        if (!takeLine(text, fields) || fields[3] <= 0 || fields[3] > peak - listed)
+        // The text comes from a file: blocks were allocated while the counter was recorded, and fit into the peak.
+        if (!takeLine(text, fields) || fields[0] < 0 || fields[0] > latest || fields[3] <= 0 ||
+            fields[3] > peak - listed)
             continue;
         Block block;
         block.time = total.front().time + Nanoseconds{fields[0]};

@@ -12,7 +12,7 @@
 namespace profiler::analysis {
 
 /// Groups the blocks by operator, line, phase and step, as they ran on the thread of the allocation at its time: the
-/// innermost operator that does more than to allocate, and the innermost Python function of the user's program
+/// innermost operator that does more than allocate, and the innermost Python function of the user's program
 /// (with_stack=True), otherwise that of PyTorch. The bytes of the peak that no recorded block covers are one group.
 /// Categories are not set. Not sorted. O(slices of the threads · log blocks).
 /// @param text     metadata counter::kLiveBlocks; empty: not recorded
