@@ -5,6 +5,7 @@
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/device/device_use.h"
+#include "profiler/analysis/python_frame.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/steps/phases.h"
 #include "profiler/analysis/steps/steps.h"
@@ -339,9 +340,7 @@ std::unordered_map<std::uint64_t, Slice> copyCalls(const Trace& trace, std::span
 std::string callerOf(const Trace& trace, const Slice& call)
 {
     std::optional<Slice> op, frame;
-    const auto isLibrary = [&](const Slice& slice) {
-        return trace.name(slice).find("torch/") != std::string_view::npos;
-    };
+    bool isFrameOfPytorch = false;
     trace.forEach(call.id.track, call.range(), [&](const Slice& slice) {
         if (slice.begin > call.begin || slice.end() < call.end())
             return true;
@@ -349,9 +348,13 @@ std::string callerOf(const Trace& trace, const Slice& call)
         const bool isOp = slice.kind == ActivityKind::CpuOp && !isProfilerStep(name) && phaseOfRange(name).empty();
         if (isOp && (!op || slice.duration > op->duration))
             op = slice;
-        if (name.find(".py(") != name.npos &&
-            (!frame || std::pair(isLibrary(slice), slice.duration) < std::pair(isLibrary(*frame), frame->duration)))
-            frame = slice;
+        if (const auto function = pythonFrame(name)) {
+            const bool isOfPytorch = analysis::isOfPytorch(function->file);
+            if (!frame || std::pair(isOfPytorch, slice.duration) < std::pair(isFrameOfPytorch, frame->duration)) {
+                frame = slice;
+                isFrameOfPytorch = isOfPytorch;
+            }
+        }
         return true;
     });
     std::string text(op ? trace.name(*op) : std::string_view());

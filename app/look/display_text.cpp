@@ -1,5 +1,7 @@
 #include "app/look/display_text.h"
 
+#include "profiler/analysis/python_frame.h"
+
 #include <QRegularExpression>
 #include <algorithm>
 #include <array>
@@ -217,16 +219,10 @@ QString shortName(std::string_view name)
         return asQString(name.substr(kModule.size()));
     if (name.starts_with(kOperator) && name.size() > kOperator.size())
         return asQString(name.substr(kOperator.size()));
-    if (const std::size_t paren = name.find(".py("); paren != std::string_view::npos && paren > 0) {
-        const std::size_t close = name.find("): ", paren);
-        if (close == std::string_view::npos)
-            return asQString(name);
-        std::string_view file = name.substr(0, paren + 3);
-        file.remove_prefix(file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1);
+    if (const auto frame = profiler::analysis::pythonFrame(name))
         return QStringLiteral("%1 (%2:%3)")
-            .arg(asQString(name.substr(close + 3)), asQString(file),
-                 asQString(name.substr(paren + 4, close - paren - 4)));
-    }
+            .arg(asQString(frame->function), asQString(frame->file.substr(frame->file.rfind('/') + 1)), // npos + 1 is 0
+                 QString::number(frame->line));
     return shortKernelName(name);
 }
 
