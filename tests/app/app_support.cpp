@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QFileDialog>
 #include <QLineEdit>
+#include <QTest>
 #include <string>
 
 namespace app_test {
@@ -52,6 +53,16 @@ app::FindingServices cardServices(app::Workbench& bench)
 {
     return {&bench.notices, &bench.document,    &bench.configuration, &bench.jobs,
             &bench.journal, &bench.experiments, &bench.training};
+}
+
+void addTimelineShares()
+{
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<double>("share");
+    QTest::newRow("1920x1080") << QSize(1920, 1080) << 0.45;
+    QTest::newRow("1440x900") << QSize(1440, 900) << 0.40;
+    QTest::newRow("1366x768") << QSize(1366, 768) << 0.35;
+    QTest::newRow("1920x1080 at 200 %") << QSize(960, 540) << 0.30;
 }
 
 } // namespace app_test

@@ -40,6 +40,9 @@ private:
     QTimer m_look;
 };
 
+/// Test data: sizes of the window ("size") and the share of its area that the timeline must have at least ("share").
+void addTimelineShares();
+
 /// What a finding's card uses of a workbench.
 app::FindingServices cardServices(app::Workbench& bench);
 

@@ -354,12 +354,7 @@ void JobViewTest::ranksAreShownAsTheyAreRead()
 
 void JobViewTest::theTimelineGetsItsShareOfTheWindow_data()
 {
-    QTest::addColumn<QSize>("size");
-    QTest::addColumn<double>("share");
-    QTest::newRow("1920x1080") << QSize(1920, 1080) << 0.45;
-    QTest::newRow("1440x900") << QSize(1440, 900) << 0.40;
-    QTest::newRow("1366x768") << QSize(1366, 768) << 0.35;
-    QTest::newRow("1920x1080 at 200 %") << QSize(960, 540) << 0.30;
+    app_test::addTimelineShares();
 }
 
 void JobViewTest::theTimelineGetsItsShareOfTheWindow()
@@ -373,7 +368,7 @@ void JobViewTest::theTimelineGetsItsShareOfTheWindow()
     const QSize timeline = shown.app.window.findChild<app::TimelineCanvas*>()->size();
     const double got = double(timeline.width()) * timeline.height() / (double(size.width()) * size.height());
     QVERIFY2(got >= share, qPrintable(QString::number(got)));
-    // All ranks are visible beside it.
+    // The heat map of the ranks is high enough to be read.
     QVERIFY(shown.panel()->heatMap()->visibleRegion().boundingRect().height() >= 60);
 }
 

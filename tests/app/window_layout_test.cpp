@@ -116,12 +116,7 @@ void WindowLayoutTest::init()
 
 void WindowLayoutTest::theTimelineGetsItsShareOfTheWindow_data()
 {
-    QTest::addColumn<QSize>("size");
-    QTest::addColumn<double>("share");
-    QTest::newRow("1920x1080") << QSize(1920, 1080) << 0.45;
-    QTest::newRow("1440x900") << QSize(1440, 900) << 0.40;
-    QTest::newRow("1366x768") << QSize(1366, 768) << 0.35;
-    QTest::newRow("1920x1080 at 200 %") << QSize(960, 540) << 0.30;
+    app_test::addTimelineShares();
 }
 
 void WindowLayoutTest::theTimelineGetsItsShareOfTheWindow()
