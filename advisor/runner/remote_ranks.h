@@ -7,9 +7,9 @@
 
 namespace advisor::runner {
 
-/// The job of the ranks in a folder, or in the files of a pattern, in another place: they are read there, and only
-/// their figures come here. May take minutes. The far side is not trusted: the bytes are limited, and not checked
-/// otherwise.
+/// Reads the ranks of a job in a folder, or in the files of a pattern, on another machine: they are analysed there, and
+/// only their figures are transferred. May take minutes. The number of bytes is limited; decodeJob() checks them,
+/// because the other machine is not trusted.
 /// @param path  relative to the shell's folder there
 /// @param opening  `converting` receives the share of the files that was read there
 /// @return the bytes of profiler::job::encodeJob()

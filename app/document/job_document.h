@@ -80,7 +80,7 @@ signals:
     void changed(); ///< job()
     void selectionChanged();
     void timelineChanged(); ///< also when setTimeline() has no effect
-    /// The document is to show this file of the job that is on another machine.
+    /// Asks for a file of the job, which is on another machine, to be shown in the document.
     void remoteTraceWanted(const QString& place);
 
 private:

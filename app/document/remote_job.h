@@ -10,7 +10,7 @@ namespace app {
 
 /// A job on another machine, from the figures of its ranks, which are not trusted (profiler/job/job_digests.h): texts
 /// are made harmless and bounded. It is analysed here. Takes as long as the analysis: not for the GUI thread.
-/// @param host  stands in front of the names of files: "gpu1:/data/run/rank0.sstrace"
+/// @param host  prefix of the file names: "gpu1:/data/run/rank0.sstrace"
 profiler::Result<profiler::job::Job> remoteJob(std::string_view bytes, const std::string& host);
 
 } // namespace app

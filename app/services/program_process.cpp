@@ -104,7 +104,7 @@ constexpr Editor kEditors[] = {
     {"mousepad", "--line {line} {file}"},
 };
 
-/// Programs write their traces into a folder beside them, or into one of its subfolders.
+/// Programs usually write their traces into their own folder, or into one of its subfolders.
 constexpr int kFoldersAbove = 3;
 
 QStringList filledIn(QStringList words, const QString& file, int line)

@@ -21,8 +21,8 @@ class TraceDocument;
 
 /// A trace on another machine, shown in the document: opens it, reports how much of it has come here, and connects
 /// again after the connection was lost. A small trace is transferred and analysed here at once; the findings of a large
-/// one come from the other machine. A folder of ranks becomes a job, of which one rank is shown at a time. GUI thread,
-/// which never waits for the connection.
+/// one come from the other machine. A folder of ranks opens as a job; the timeline shows one of its ranks at a time.
+/// GUI thread, which never waits for the connection.
 class RemoteTraceService : public QObject {
     Q_OBJECT
 public:

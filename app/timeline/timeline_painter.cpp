@@ -195,7 +195,7 @@ void paintAxis(QPainter& painter, TimelineScene& scene, const std::vector<AxisTi
     for (const AxisTick& tick : ticks) {
         const double x = scene.xOf(tick.time);
         painter.fillRect(QRectF(x, TimelineScene::kAxisHeight - kTickLength, 1, kTickLength), theme.border);
-        // "160 ms" cut to "0 ms" would be wrong, and so would "1.2 s" cut to "1." be.
+        // "160 ms" cut to "0 ms" would be wrong, and so would "1.2 s" cut to "1.".
         if (x + 4 < scene.headerWidth || x + 4 + scene.labels.width(tick.label, theme.text) > scene.size.width())
             continue;
         scene.labels.draw(painter, x + 4, inset, 200, tick.label, theme.text);

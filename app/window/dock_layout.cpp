@@ -27,8 +27,8 @@ constexpr auto kGeometryKey = "window/geometry";
 constexpr auto kTimelineStem = "timeline", kSecondStem = "side_by_side", kDifferenceStem = "step_difference",
                kJobStem = "job";
 constexpr int kMostMinimum = 120; ///< logical pixels: a panel at the bottom that needs more height scrolls
-constexpr int kNarrow = 1100;    ///< logical pixels: such a window has no space for panels beside the start page, or on
-                                 ///< both sides of a timeline
+constexpr int kNarrow = 1100;    ///< logical pixels: a narrower window has no space for panels at the left of the start
+                                 ///< page, or on both sides of a timeline
 constexpr int kLowForTwo = 1000; ///< logical pixels: such a window has no space for them above two timelines
 constexpr int kLow = 600; ///< logical pixels: such a window has no space for strips above an opened trace's timeline
 

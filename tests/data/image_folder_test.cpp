@@ -133,7 +133,7 @@ TEST(ImageFolder, UnusableFoldersAreNamedWithTheReason)
     EXPECT_THAT(failure(folder.path()).what, hasId("data.images.not_in_classes", {{"images", 1}}));
 }
 
-/// The superuser can read every folder, so this process temporarily becomes the user "nobody".
+/// Root can read every folder, so this process runs as the user "nobody" for a while.
 class AsNobody {
 public:
     AsNobody() : m_wasRoot(geteuid() == 0), m_isNobody(!m_wasRoot || seteuid(65534) == 0) {}

@@ -140,7 +140,7 @@ QString memorySourceText(const analysis::DeviceMemory& memory)
                 : MemoryLook::tr("The trace contains each allocation during the recording. A holder is the operator "
                                  "that ran on its thread; with_stack=True also records the Python function.");
         if (memory.hasEvents)
-            text += u' ' + MemoryLook::tr("What holds memory that was allocated earlier is not recorded.");
+            text += u' ' + MemoryLook::tr("For memory that was allocated earlier, the trace records no holder.");
         break;
     case MemorySource::DriverTotals:
         text = MemoryLook::tr("The trace contains what the process got from the CUDA driver (cudaMalloc).");

@@ -24,7 +24,7 @@ struct Allocation {
 /// Process and thread id of a row, as its track has them.
 using ThreadIds = std::pair<std::int64_t, std::int64_t>;
 
-/// The blocks alive at the first peak of the total, as the metadata `counter::kLiveBlocks` holds them.
+/// The blocks alive at the first peak of the total, as text for the metadata `counter::kLiveBlocks`.
 /// @param events   of one allocator, in the order of the file; sorted by time afterwards
 /// @param threads  by row id
 std::string liveBlocksAtPeak(std::vector<Allocation>& events, const std::vector<ThreadIds>& threads);
