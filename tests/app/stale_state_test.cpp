@@ -182,14 +182,15 @@ QStringList visibleTexts(App& app)
         const bool settled = QTest::qWaitFor(
             [&] {
                 const auto tables = dock->findChildren<app::TablePanel*>();
-                const auto* looking = dock->findChild<QLabel*>("lookingCloser");
                 const auto buttons = dock->findChildren<QToolButton*>();
+                const auto* looking = dock->findChild<QLabel*>("lookingCloser");
+                const bool isUpToDate =
+                    std::all_of(tables.begin(), tables.end(), [](const auto* table) { return table->isUpToDate(); });
+                // PanelWork shows its cancel button while the panel reads the trace.
                 const bool isReading = std::any_of(buttons.begin(), buttons.end(), [](const auto* button) {
-                    return button->isVisible() && button->accessibleName() == "Cancel";
+                    return button->objectName().endsWith("Cancel") && button->isVisible() && button->isEnabled();
                 });
-                return !isReading && std::all_of(tables.begin(), tables.end(), [](const auto* table) {
-                    return table->isUpToDate();
-                }) && !(looking && looking->isVisible());
+                return isUpToDate && !isReading && !(looking && looking->isVisible());
             },
             kPatienceMs);
         if (!settled)
