@@ -133,7 +133,7 @@ std::variant<OptimizerUse, Advice> recordedUse(const RuleContext& c)
 Advice check(const RuleContext& c)
 {
     const auto configured = setting(c, "optimizer.implementation");
-    if (configured && *configured != "plain")
+    if (configured && *configured != "for-loop")
         return silent(message<"optimizer.fused.on", "The optimizer is already foreach or fused.">());
     const auto recorded = recordedUse(c);
     if (const Advice* why = std::get_if<Advice>(&recorded))

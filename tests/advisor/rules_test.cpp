@@ -105,7 +105,7 @@ TEST(Objective, OfSeveralChangesIsWhatTheyHaveInCommon)
     using advisor::Objective;
     using advisor::objectiveOf;
     const advisor::Toggle workers{"loader.workers", "0", "2"}, kind{"optimizer.kind", "adam", "adamw"},
-        recompute{"checkpointing", "off", "all"}, fused{"optimizer.implementation", "plain", "fused"};
+        recompute{"checkpointing", "off", "all"}, fused{"optimizer.implementation", "for-loop", "fused"};
     EXPECT_EQ(objectiveOf(std::vector<advisor::Toggle>{}), Objective::Time);
     EXPECT_EQ(objectiveOf({fused}), Objective::Time);
     EXPECT_EQ(objectiveOf({recompute}), Objective::Memory);

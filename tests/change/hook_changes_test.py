@@ -148,7 +148,7 @@ class HookChanges(unittest.TestCase):
         adam, other = (lambda: group(torch.optim.AdamW)), (lambda: group(torch.optim.RMSprop))
         self.assertEqual(run({"optimizer.implementation": "fused"}, adam)[0::2], (True, 2))
         self.assertEqual(run({"optimizer.implementation": "foreach"}, adam)[1:], (True, 2))
-        self.assertEqual(run({"optimizer.implementation": "plain"}, adam)[1:], (False, 2))
+        self.assertEqual(run({"optimizer.implementation": "for-loop"}, adam)[1:], (False, 2))
         self.assertEqual(run({"optimizer.implementation": "fused"}, other)[0::2], (None, 2))
 
     def test_autocast_around_the_outermost_module(self):

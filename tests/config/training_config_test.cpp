@@ -53,6 +53,13 @@ TEST(TrainingConfig, TypedKeysReadWhatWasSet)
     EXPECT_FALSE(config[key::evalNoGrad]);
 }
 
+TEST(TrainingConfig, FormerNameOfAChoiceIsStillRead)
+{
+    EXPECT_EQ(with({"optimizer.implementation=plain"})[key::implementation], "for-loop");
+    EXPECT_TRUE(with({"optimizer.implementation=plain"}) == TrainingConfig());
+    EXPECT_THAT(allowedText(*findKnob("optimizer.implementation")), testing::Not(HasSubstr("plain")));
+}
+
 TEST(TrainingConfig, UnknownKeyNamesTheNearest)
 {
     TrainingConfig config;

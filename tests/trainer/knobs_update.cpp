@@ -69,7 +69,7 @@ std::vector<Observable> updateKnobs()
         {"optimizer.epsilon", "1e-08", "0.1", "final loss", {"optimizer.kind=adam"}, lastLoss, Differs},
         {"optimizer.trust_coefficient", "0.001", "0.1", "final loss", {"optimizer.kind=lars"}, lastLoss, Differs},
         {"optimizer.implementation",
-         "plain",
+         "for-loop",
          "foreach",
          "operators over lists of tensors",
          {},

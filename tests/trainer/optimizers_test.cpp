@@ -141,7 +141,7 @@ std::string rowName(const testing::TestParamInfo<std::tuple<Python, Implementati
 }
 INSTANTIATE_TEST_SUITE_P(Optimizers, AgainstPython,
                          testing::Combine(testing::ValuesIn(pythonRows()),
-                                          testing::Values(Implementation::Plain, Implementation::Foreach,
+                                          testing::Values(Implementation::ForLoop, Implementation::Foreach,
                                                           Implementation::Fused)),
                          rowName);
 
@@ -250,11 +250,11 @@ void novograd(std::vector<Layer>& layers, std::vector<std::vector<double>> gradi
 
 TEST(LayerwiseOptimizers, FollowTheirPapers)
 {
-    for (const auto implementation : {Implementation::Plain, Implementation::Foreach}) {
+    for (const auto implementation : {Implementation::ForLoop, Implementation::Foreach}) {
         OptimizerOptions options = adamOptions();
         options.trustCoefficient = 0.02;
         options.implementation = implementation;
-        SCOPED_TRACE(implementation == Implementation::Plain ? "plain" : "foreach");
+        SCOPED_TRACE(implementation == Implementation::ForLoop ? "for-loop" : "foreach");
         expectNear(afterSteps("lars", options), byFormula(lars, options));
         expectNear(afterSteps("lamb", options), byFormula(lamb, options));
         expectNear(afterSteps("nvlamb", options), byFormula(nvlamb, options));
@@ -290,7 +290,7 @@ TEST(Optimizers, LeaveParametersWithoutAGradientAlone)
 TEST(Optimizers, ContinueFromASavedState)
 {
     for (const auto& [stem, kind] : optimizers::all())
-        for (const auto implementation : {Implementation::Plain, Implementation::Fused}) {
+        for (const auto implementation : {Implementation::ForLoop, Implementation::Fused}) {
             OptimizerOptions options = adamOptions();
             options.implementation = kind.hasFused ? implementation : Implementation::Foreach;
             auto weights = firstWeights();

@@ -460,11 +460,11 @@ void addOptimizer(Rows& rows)
                learned(advanced(real(key::trustCoefficient, kOptimizer, "Trust coefficient", 0.001, 0, 1, "every step",
                                      "Limits how far LARS may move a layer, as a fraction of the norm of its "
                                      "weights.")))));
-    rows.push_back(choice(key::implementation, kOptimizer, "Implementation", {"plain", "foreach", "fused"},
+    rows.push_back(choice(key::implementation, kOptimizer, "Implementation", {"for-loop", "foreach", "fused"},
                           "every step",
-                          "plain: one operator per weight tensor (for-loop). foreach: one operator per list of "
-                          "tensors. fused: one kernel for the whole update, for SGD, Adam and AdamW only. All give the "
-                          "same results."));
+                          "for-loop: one operator per weight tensor. foreach: one operator per list of tensors. fused: "
+                          "one kernel for the whole update, for SGD, Adam and AdamW only. All give the same results."));
+    rows.back().formerFirst = "plain";
 }
 
 void addSchedule(Rows& rows)

@@ -69,6 +69,8 @@ struct Knob {
     Value fallback;                        ///< the default
     double min = 0, max = 0;               ///< Integer, Real: inclusive
     std::vector<std::string_view> choices; ///< Choice
+    /// Choice: a value that older configurations and traces use for the first choice; empty for none. It is still read.
+    std::string_view formerFirst;
     std::string_view unit;                 ///< "samples", "ms"; empty for none
     std::string_view zero;                 ///< meaning of 0 if it is special: "never"; otherwise empty
     PathKind path = PathKind::File;        ///< Path
@@ -169,7 +171,7 @@ inline constexpr Real beta2{"optimizer.beta2"};
 inline constexpr Real epsilon{"optimizer.epsilon"};
 inline constexpr Real weightDecay{"optimizer.weight_decay"};
 inline constexpr Real trustCoefficient{"optimizer.trust_coefficient"}; // LARS
-inline constexpr Text implementation{"optimizer.implementation"};      // plain, foreach, fused
+inline constexpr Text implementation{"optimizer.implementation"};      // for-loop, foreach, fused
 inline constexpr Text lrScaling{"optimizer.lr_scaling"};               // none, linear, sqrt: with the batch
 inline constexpr Integer lrBaseBatch{"optimizer.lr_base_batch"};       // batch that the learning rate is meant for
 inline constexpr Text schedule{"schedule.kind"};                       // a file of trainer/schedules

@@ -83,6 +83,7 @@ std::optional<Value> parseByType(const Knob& knob, std::string_view text)
             return *number;
         return std::nullopt;
     case KnobType::Choice:
+        return std::string(!text.empty() && text == knob.formerFirst ? knob.choices.front() : text);
     case KnobType::Path:
     case KnobType::Text:
         return std::string(text);
@@ -334,7 +335,7 @@ void findOptimizerProblems(const TrainingConfig& config, std::vector<ConfigError
             {"config.no_fused_kernel",
              std::string(key::implementation.name),
              "fused",
-             fmt::format("plain or foreach with optimizer.kind {}: LibTorch has no fused kernel for it", kind),
+             fmt::format("for-loop or foreach with optimizer.kind {}: LibTorch has no fused kernel for it", kind),
              {}});
     if (config[key::schedule] == "range_test" && config[key::rangeLowest] >= config[key::learningRate])
         found.push_back({"config.empty_range_test",

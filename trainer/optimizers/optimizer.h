@@ -16,13 +16,13 @@ namespace trainer {
 /// Options of all optimizers; each uses a subset.
 struct OptimizerOptions {
     /// How the update is computed: one operator per tensor, one per list of tensors, or one kernel for everything.
-    enum class Implementation { Plain, Foreach, Fused };
+    enum class Implementation { ForLoop, Foreach, Fused };
     double momentum = 0.9;
     bool nesterov = false;
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
     double weightDecay = 0;
     double trustCoefficient = 0.001; ///< LARS: limits how far a layer may move, as a fraction of its weights' norm
-    Implementation implementation = Implementation::Plain;
+    Implementation implementation = Implementation::ForLoop;
 };
 
 /// Updates weights from their gradients. Single-threaded.

@@ -39,7 +39,7 @@ OptimizerOptions optimizerOptions(const config::TrainingConfig& config)
     options.trustCoefficient = config[key::trustCoefficient];
     options.implementation = config[key::implementation] == "fused"     ? Implementation::Fused
                              : config[key::implementation] == "foreach" ? Implementation::Foreach
-                                                                        : Implementation::Plain;
+                                                                        : Implementation::ForLoop;
     return options;
 }
 

@@ -199,7 +199,7 @@ def _implementation(work, value):
             raise Refusal("no_fused", f"{name} has no fused implementation.")
         sites = frames_of(work, item)
         _check_callee(work, sites[0], item, name)
-        wanted = {"fused": ("fused", True), "foreach": ("foreach", True), "plain": ("foreach", False)}[value]
+        wanted = {"fused": ("fused", True), "foreach": ("foreach", True), "for-loop": ("foreach", False)}[value]
         other = "foreach" if wanted[0] == "fused" else "fused"
         if _given(item, other) and _value(item, other):
             set_argument(work, sites, other, None, "False", True)
@@ -317,7 +317,7 @@ ROWS = {
         Row("optimizer.lr_scaling", choice("none", "linear", "sqrt"), _scale_rate),
         Row("optimizer.learning_rate", real, _optimizer("lr", 1), False, ("optimizer", "lr")),
         Row("optimizer.weight_decay", real, _optimizer("weight_decay", None), False, ("optimizer", "weight_decay")),
-        Row("optimizer.implementation", choice("plain", "foreach", "fused"), _implementation, True),
+        Row("optimizer.implementation", choice("for-loop", "foreach", "fused"), _implementation, True),
         Row("zero_grad.set_to_none", flag, _set_to_none, True, ("zero_grad", "set_to_none")),
         Row("transfer.non_blocking", flag, _non_blocking, True),
         Row("cudnn.benchmark", flag, flags.cudnn_benchmark, True),

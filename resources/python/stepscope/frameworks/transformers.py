@@ -48,7 +48,7 @@ _CHANGES = {
     "precision.tf32": [flag("tf32")],
     "compile": [flag("torch_compile")],
     "checkpointing": [("gradient_checkpointing", {"all": "True", "off": "False"})],
-    "optimizer.implementation": [("optim", {"fused": '"adamw_torch_fused"', "foreach": '"adamw_torch"', "plain": None})],
+    "optimizer.implementation": [("optim", {"fused": '"adamw_torch_fused"', "foreach": '"adamw_torch"', "for-loop": None})],
     "gradient.accumulation": [number("gradient_accumulation_steps")],
     "gradient.clip_norm": [number("max_grad_norm")],
     "optimizer.learning_rate": [number("learning_rate")],
