@@ -109,6 +109,13 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
                 post([this, what, error = files.error()] { fail(what, error); });
                 return;
             }
+            if (files->files.size() == 1) {
+                post([this, file = files->files.front()] {
+                    finishLoading();
+                    m_document->openTrace(file);
+                });
+                return;
+            }
             const auto count = static_cast<qint64>(files->files.size());
             const auto report = [this, &post, count](double share) {
                 post([this, count, share] {

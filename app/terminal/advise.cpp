@@ -258,8 +258,9 @@ struct AdvisedTrace {
 /// For a job: the chosen rank, otherwise the one that delays the others most.
 profiler::Result<AdvisedTrace> openAdvised(const AdviseOptions& options)
 {
-    AdvisedTrace advised{.trace = nullptr, .file = options.traces.front(), .job = std::nullopt};
-    if (profiler::job::mayBeJob(options.traces)) {
+    const auto only = profiler::job::onlyTraceIn(options.traces);
+    AdvisedTrace advised{.trace = nullptr, .file = only.value_or(options.traces.front()), .job = std::nullopt};
+    if (profiler::job::mayBeJob(options.traces) && !only) {
         auto job = openJob(options.traces, options.steps);
         if (!job)
             return tl::unexpected(job.error());

@@ -597,7 +597,10 @@ Result<std::pair<Step, Step>> chosenPair(const DiffOptions& options, const Steps
 
 int diff(const DiffOptions& options, const Streams& streams)
 {
-    if (profiler::job::mayBeJob(std::array{options.a}) || profiler::job::mayBeJob(std::array{options.b}))
+    const auto isJob = [](const std::filesystem::path& input) {
+        return profiler::job::mayBeJob(std::array{input}) && !profiler::job::onlyTraceIn(std::array{input});
+    };
+    if (isJob(options.a) || isJob(options.b))
         return diffJobs(options, streams);
     const auto fails = [&](const Error& error) {
         streams.err << error.message() << '\n';

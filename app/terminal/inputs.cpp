@@ -3,12 +3,14 @@
 #include "app/terminal/interrupt.h"
 #include "profiler/analysis/operators/range_name.h"
 #include "profiler/analysis/steps/step_repetition.h"
+#include "profiler/job/job_files.h"
 #include "profiler/os/connections.h"
 #include "profiler_formats_formats_registry.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <chrono>
 #include <cstdio>
@@ -79,11 +81,12 @@ void ProgressLine::show(double share)
 
 profiler::Result<std::shared_ptr<const profiler::Trace>> openTrace(const std::filesystem::path& path)
 {
-    ProgressLine line("Reading " + path.filename().string());
+    const std::filesystem::path file = profiler::job::onlyTraceIn(std::array{path}).value_or(path);
+    ProgressLine line("Reading " + file.filename().string());
     profiler::formats::ReadOptions options;
     options.progress = [&](double share) { line.show(share); };
     options.stop = line.stop();
-    return profiler::formats::openTrace(path, options);
+    return profiler::formats::openTrace(file, options);
 }
 
 profiler::Result<void> checkTraceName(const std::filesystem::path& path, std::string_view command)

@@ -2,16 +2,19 @@
 #include "app/terminal/pages.h"
 #include "app/terminal/remote_command.h"
 #include "app/terminal/remote_record.h"
+#include "profiler/model/edit_distance.h"
 #include "profiler/model/version.h"
 #include "profiler/os/connections.h"
 #include "profiler/os/memory.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fmt/ranges.h>
 #include <functional>
 #include <iostream>
 
@@ -530,20 +533,53 @@ int statusOnceWritten(int status)
     return status == kDone ? kBadInput : status;
 }
 
+/// "; did you mean --X?" for the option or command that is most similar to a misspelt one; empty if none is similar.
+std::string suggestion(std::string_view wrong, const std::vector<std::string>& known)
+{
+    const auto nearest = std::ranges::min_element(
+        known, {}, [&](const std::string& name) { return profiler::editDistance(wrong, name); });
+    // Two errors are a slip of the fingers; in a short word, one.
+    const std::size_t most = wrong.size() > 6 ? 2 : 1;
+    return nearest != known.end() && profiler::editDistance(wrong, *nearest) <= most
+               ? "; did you mean " + *nearest + '?'
+               : std::string();
+}
+
+/// The first word that is not an option of the command, with the most similar option; empty if there is none.
+std::string optionSuggestion(const CLI::App& command, const std::vector<std::string>& words)
+{
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options())
+        for (const std::string& name : option->get_lnames())
+            known.push_back("--" + name);
+    for (const std::string& word : words) {
+        const std::string name = word.substr(0, word.find('='));
+        if (name == "--")
+            return {};
+        if (name.starts_with("--") && std::ranges::find(known, name) == known.end())
+            return suggestion(name, known);
+    }
+    return {};
+}
+
 /// The error message for users, with where to read on: for an unknown command, it lists the known ones.
 std::string textOf(const CLI::ParseError& wrong, const CLI::App& app, const std::vector<std::string>& words)
 {
     const std::string first = words.empty() ? std::string() : words.front();
-    std::string commands;
-    bool known = false;
+    std::vector<std::string> commands;
     for (const CLI::App* command : commandsOf(app)) {
-        commands += (commands.empty() ? "" : ", ") + command->get_name();
-        known = known || command->get_name() == first;
+        commands.push_back(command->get_name());
+        if (command->get_name() == first) {
+            const bool isUnknownWord = wrong.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+            return wrong.what() + (isUnknownWord ? optionSuggestion(*command, words) : std::string()) +
+                   " (stepscope-cli " + first + " --help)";
+        }
     }
-    if (known)
-        return std::string(wrong.what()) + " (stepscope-cli " + first + " --help)";
-    return (first.empty() || first.front() == '-' ? std::string(wrong.what())
-                                                  : "Unknown command '" + first + "': choose one of " + commands) +
+    if (first.empty() || first.front() == '-')
+        return std::string(wrong.what()) + " (stepscope-cli --help)";
+    const std::string similar = suggestion(first, commands);
+    return "Unknown command '" + first + '\'' +
+           (similar.empty() ? ": choose one of " + fmt::format("{}", fmt::join(commands, ", ")) : similar) +
            " (stepscope-cli --help)";
 }
 

@@ -531,7 +531,7 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
 {
     if (options.scaling)
         return summarizeScaling(options, streams);
-    if (profiler::job::mayBeJob(options.traces))
+    if (profiler::job::mayBeJob(options.traces) && !profiler::job::onlyTraceIn(options.traces))
         return summarizeJob(options, streams);
     const auto trace = openTrace(options.traces.front());
     if (!trace) {

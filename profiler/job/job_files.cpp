@@ -263,4 +263,12 @@ bool mayBeJob(std::span<const fs::path> inputs)
            (inputs.size() == 1 && (fs::is_directory(inputs.front(), none) || isPattern(inputs.front())));
 }
 
+std::optional<fs::path> onlyTraceIn(std::span<const fs::path> inputs)
+{
+    if (inputs.size() != 1 || !mayBeJob(inputs))
+        return std::nullopt;
+    const auto found = findJobFiles(inputs);
+    return found && found->files.size() == 1 ? std::optional(found->files.front()) : std::nullopt;
+}
+
 } // namespace profiler::job

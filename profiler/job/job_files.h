@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,5 +30,9 @@ Result<JobFiles> findJobFiles(std::span<const std::filesystem::path> inputs);
 
 /// True if the inputs may be several ranks: several paths, a folder or a pattern.
 bool mayBeJob(std::span<const std::filesystem::path> inputs);
+
+/// The only trace in a folder or of a pattern, which is opened like a file. std::nullopt if there are several traces or
+/// none, and for inputs that cannot be a job.
+std::optional<std::filesystem::path> onlyTraceIn(std::span<const std::filesystem::path> inputs);
 
 } // namespace profiler::job

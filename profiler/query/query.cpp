@@ -1,5 +1,6 @@
 #include "profiler/query/query.h"
 
+#include "profiler/model/edit_distance.h"
 #include "profiler/model/number_text.h"
 #include "profiler/model/track_slices.h"
 #include "profiler/query/trace_tables.h"
@@ -11,7 +12,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -202,25 +202,6 @@ Result<Connection> connect(Session& session, std::list<RowTable>& extra)
     sqlite3_set_authorizer(database.get(), allow, nullptr);
     sqlite3_progress_handler(database.get(), kInstructionsBetweenChecks, mustStop, &session);
     return database;
-}
-
-/// Number of single-character edits between two words (Levenshtein distance).
-std::size_t editDistance(std::string_view a, std::string_view b)
-{
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced =
-                diagonal +
-                (std::tolower(static_cast<unsigned char>(a[i])) == std::tolower(static_cast<unsigned char>(b[j])) ? 0
-                                                                                                                  : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-        }
-    }
-    return row.back();
 }
 
 /// What the user may have meant by an unknown table or column; empty if nothing is similar.

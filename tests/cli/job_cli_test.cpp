@@ -37,6 +37,22 @@ const json& adviceOf(const json& output, std::string_view id)
 
 } // namespace
 
+TEST_F(CliJob, FolderWithOneTraceIsThatTrace)
+{
+    m_options.ranks = 1;
+    writeJobTraces(m_folder / "one", m_options);
+    const std::string folder = (m_folder / "one").string(), pattern = (m_folder / "one" / "*.json").string();
+    EXPECT_FALSE(summary({folder}).contains("job"));
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"advise", folder},
+                                                  {"calls", pattern},
+                                                  {"query", folder, "SELECT COUNT(*) FROM kernel"},
+                                                  {"diff", folder, folder}}) {
+        const Ended ended = run(words);
+        EXPECT_EQ(ended.status, 0) << words.front() << ": " << ended.err;
+        EXPECT_EQ(ended.out.find("ranks"), std::string::npos) << ended.out;
+    }
+}
+
 TEST_F(CliJob, SummarizesAFolder)
 {
     m_options.fault = Fault::SlowHost;

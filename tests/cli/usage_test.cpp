@@ -80,8 +80,10 @@ TEST(Usage, IsCorrectedInWords)
         EXPECT_EQ(ended.status, 2);
         return onlyLine(ended.err);
     };
-    EXPECT_THAT(wrong({"sumarize", "x"}), HasSubstr("Unknown command 'sumarize': choose one of summarize, "));
-    EXPECT_THAT(wrong({"summarize", "--jsn", "x"}), HasSubstr("--jsn (stepscope-cli summarize --help)"));
+    EXPECT_THAT(wrong({"sumarize", "x"}), HasSubstr("Unknown command 'sumarize'; did you mean summarize? ("));
+    EXPECT_THAT(wrong({"explain", "x"}), HasSubstr("Unknown command 'explain': choose one of summarize, "));
+    EXPECT_THAT(wrong({"summarize", "--jsn", "x"}), HasSubstr("--jsn; did you mean --json? ("));
+    EXPECT_THAT(wrong({"advise", "x", "--why-stop=3"}), HasSubstr("--why-stop=3 (stepscope-cli advise --help)"));
     EXPECT_THAT(wrong({"experiment", "--config", config, "--budget", "0"}), HasSubstr("--budget: 0 is not above 0 ("));
     EXPECT_THAT(wrong({"tune", "--config", config, "--budget", "3"}), HasSubstr("3 is too short"));
     EXPECT_THAT(wrong({"record", "-o", "r.sstrace", "--for", "0", "--", "true"}), HasSubstr("0 is not above 0 ("));

@@ -53,6 +53,19 @@ TEST_F(JobFiles, OfAFolderLeaveOutWhatIsNoTrace)
     EXPECT_EQ(files->others, 1U);
 }
 
+TEST_F(JobFiles, OnlyTraceOfAFolderIsOpenedAsThatTrace)
+{
+    using profiler::job::onlyTraceIn;
+    write("log/run.json", kTrace);
+    write("log/config.json", R"({"lr": 0.1})");
+    EXPECT_EQ(onlyTraceIn(std::vector{path()}), path("log/run.json"));
+    EXPECT_EQ(onlyTraceIn(std::vector{path("log/*.json")}), path("log/run.json"));
+    EXPECT_EQ(onlyTraceIn(std::vector{path("log/run.json")}), std::nullopt) << "a file needs no search";
+    write("log/run2.json", kTrace);
+    EXPECT_EQ(onlyTraceIn(std::vector{path()}), std::nullopt);
+    EXPECT_EQ(onlyTraceIn(std::vector{path("nowhere")}), std::nullopt);
+}
+
 TEST_F(JobFiles, AreFoundInFoldersInside)
 {
     write("node0/rank0.json", kTrace);

@@ -1,5 +1,6 @@
 #include "trainer/config/training_config.h"
 
+#include "profiler/model/edit_distance.h"
 #include "profiler/os/files.h"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <fmt/ranges.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <sstream>
 
 namespace config {
@@ -91,28 +91,11 @@ std::optional<Value> parseByType(const Knob& knob, std::string_view text)
     return std::nullopt;
 }
 
-// Levenshtein distance.
-std::size_t editDistance(std::string_view a, std::string_view b)
-{
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-        }
-    }
-    return row.back();
-}
-
 // A key without its group ("workers"), or only the group ("loader"), counts as a typo of two letters.
 std::size_t keyDistance(std::string_view wrong, std::string_view key)
 {
     const bool isPart = !wrong.empty() && key.find(wrong) != std::string_view::npos;
-    return std::min(editDistance(wrong, key), isPart ? std::size_t{2} : std::size_t{1000});
+    return std::min(profiler::editDistance(wrong, key), isPart ? std::size_t{2} : std::size_t{1000});
 }
 
 std::string bound(double value, KnobType type)
