@@ -113,7 +113,7 @@ void ChartFrame::paint(QPainter& painter, const TimelineTheme& theme,
                        std::span<const profiler::analysis::Step> shown) const
 {
     const QFontMetricsF metrics(painter.font());
-    const auto lines = valueTicks(topUs, std::max(2, static_cast<int>(plot.height() / kLineSpacing)));
+    const auto lines = valueTicks(topUs, static_cast<int>(plot.height() / kLineSpacing));
     const double stepUs = lines.size() > 1 ? lines[1] : topUs;
     for (const double us : lines) {
         const double y = std::round(yOf(us));

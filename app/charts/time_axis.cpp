@@ -175,8 +175,9 @@ std::vector<AxisTick> axisTicks(const TimeAxis& axis, double minSpacing)
 
 std::vector<double> valueTicks(double top, int count)
 {
-    if (!(top > 0) || count < 1)
+    if (!(top > 0))
         return {0};
+    count = std::max(count, 2); // a single tick at 0 would not say what the axis measures
     const double power = std::pow(10, std::floor(std::log10(top / count)));
     double step = 10 * power;
     for (const double digit : {5.0, 2.0, 1.0})

@@ -101,9 +101,9 @@ QString XyChart::csv() const
 XyChart::Ticks XyChart::ticks() const
 {
     Ticks ticks;
-    ticks.y = valueTicks(m_yTop, std::max(2, static_cast<int>(m_plot.height() / kLineSpacing)));
+    ticks.y = valueTicks(m_yTop, static_cast<int>(m_plot.height() / kLineSpacing));
     ticks.yStep = ticks.y.size() > 1 ? ticks.y[1] : m_yTop;
-    ticks.x = valueTicks(m_xTop, std::max(2, static_cast<int>(m_plot.width() / kTickSpacing)));
+    ticks.x = valueTicks(m_xTop, static_cast<int>(m_plot.width() / kTickSpacing));
     ticks.xStep = ticks.x.size() > 1 ? ticks.x[1] : m_xTop;
     if (m_content.x.ticksAtValues) {
         ticks.x.clear();

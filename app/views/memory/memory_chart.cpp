@@ -174,7 +174,7 @@ void MemoryChart::paintAxes(QPainter& painter, const Layout& layout) const
     const TimelineTheme theme = TimelineTheme::from(palette());
     const QFontMetricsF metrics(font());
     const QRectF& plot = layout.plot;
-    const auto lines = valueTicks(m_top, std::max(1, static_cast<int>(plot.height() / kLineSpacing)));
+    const auto lines = valueTicks(m_top, static_cast<int>(plot.height() / kLineSpacing));
     const double step = lines.size() > 1 ? lines[1] : m_top;
     for (const double bytes : lines) {
         const double y = std::round(yOf(plot, bytes));
