@@ -181,7 +181,7 @@ std::vector<double> valueTicks(double top, int count)
     const double power = std::pow(10, std::floor(std::log10(top / count)));
     double step = 10 * power;
     for (const double digit : {5.0, 2.0, 1.0})
-        if (top / (digit * power) <= count)
+        if (std::floor(top / (digit * power)) <= count)
             step = digit * power;
     std::vector<double> ticks;
     for (int i = 0; i * step <= top * 1.000001; ++i)

@@ -220,7 +220,10 @@ TEST(ValueTicks, AreRoundAndFewEnough)
     EXPECT_EQ(valueTicks(100, 5), (std::vector<double>{0, 20, 40, 60, 80, 100}));
     EXPECT_EQ(valueTicks(7, 4), (std::vector<double>{0, 2, 4, 6}));
     EXPECT_EQ(valueTicks(0, 4), (std::vector<double>{0}));
-    EXPECT_EQ(valueTicks(0.9, 1), (std::vector<double>{0, 0.5})) << "one tick is above 0, however low the chart";
+    for (double top = 0.9; top < 2000; top *= 1.07)
+        for (const int count : {1, 2, 3})
+            EXPECT_GT(valueTicks(top, count).size(), 1U) << top << ", however low the chart";
+    EXPECT_EQ(valueTicks(4.43, 2), (std::vector<double>{0, 2, 4}));
     for (double top = 0.001; top < 1e6; top *= 1.37)
         EXPECT_LE(valueTicks(top, 5).size(), 6U) << top;
 }
