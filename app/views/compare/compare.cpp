@@ -166,6 +166,15 @@ ComparePanel::ComparePanel(TraceDocument* document, const RunStore* runs, TraceP
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);
+    // Only the page on screen needs its space: otherwise, the empty page could be scrolled.
+    const auto fitToPage = [this] {
+        for (int i = 0; i < m_pages->count(); ++i) {
+            const auto vertical = i == m_pages->currentIndex() ? QSizePolicy::Preferred : QSizePolicy::Ignored;
+            m_pages->widget(i)->setSizePolicy(QSizePolicy::Preferred, vertical);
+        }
+    };
+    connect(m_pages, &QStackedWidget::currentChanged, this, fitToPage);
+    fitToPage();
     connectServices();
     listRuns();
     showState();
@@ -182,6 +191,7 @@ QWidget* ComparePanel::makeHeader()
     m_choice->setAccessibleName(tr("Run or file to compare this trace with"));
     m_choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_choice->setMinimumContentsLength(18);
+    m_choice->setPlaceholderText(tr("Choose a run or a file"));
     label->setBuddy(m_choice);
     m_progress = new QProgressBar(header);
     m_progress->setRange(0, 1000);
