@@ -41,6 +41,23 @@ std::vector<Step> marked(std::initializer_list<int> us, int first = 5)
     return findSteps(*traceFromText(text));
 }
 
+TEST(StepMarks, OfAStepThatNeverRanArePartial)
+{
+    const std::string ran = "main\n annotation ProfilerStep#0 0 9000\n op aten::mm 10 20\n"
+                            " annotation ProfilerStep#1 9000 9100\n op aten::mm 9010 20\n";
+    const auto isPartial = [](const std::string& text) { return findSteps(*traceFromText(text)).back().partial; };
+    EXPECT_TRUE(isPartial(ran + " annotation ProfilerStep#2 18100 50\n"));
+    EXPECT_TRUE(isPartial("main\n annotation ProfilerStep#1 0 9000\n op aten::mm 10 20\n"
+                          " annotation ProfilerStep#2 9000 50\n"))
+        << "also if there is only one other step";
+    EXPECT_FALSE(isPartial(ran + " annotation ProfilerStep#2 18100 50\n op aten::mm 18110 20\n")) << "it ran";
+    EXPECT_FALSE(isPartial(ran + " annotation ProfilerStep#2 18100 9500\n")) << "it took as long as the others";
+    EXPECT_FALSE(isPartial("main\n annotation ProfilerStep#0 0 9000\n annotation ProfilerStep#1 9000 8000\n"))
+        << "operators were not recorded";
+    EXPECT_FALSE(isPartial("main\n step 0 0 9000\n op aten::mm 10 20\n step 1 9000 8000\n"))
+        << "Stepscope records the operators of some steps only";
+}
+
 TEST(StepMarks, OfPytorchsProfilerCountInAnyCategory)
 {
     for (const char* kind : {"annotation", "op", "nvtx", "other"}) {

@@ -162,6 +162,24 @@ void markOps(const Trace& trace, std::vector<Step>& steps)
     }
 }
 
+/// Marks by another tool than Stepscope.
+bool areOfAnotherTool(const Trace& trace, const std::vector<Step>& steps)
+{
+    return trace.format() == "pytorch-json" || trace.slice(steps.front().slice).kind != ActivityKind::Step;
+}
+
+/// PyTorch's profiler begins a step as soon as the previous one ends, so its last mark may be of a step that never
+/// ran: shorter than the others, and the only one without operators.
+void markStepThatNeverRan(const Trace& trace, std::vector<Step>& steps)
+{
+    if (steps.size() < 2 || steps.front().found || !areOfAnotherTool(trace, steps) || steps.back().opsRecorded)
+        return;
+    const Nanoseconds last = steps.back().range.duration();
+    steps.back().partial = std::all_of(steps.begin(), steps.end() - 1, [last](const Step& step) {
+        return step.opsRecorded && step.range.duration() > last;
+    });
+}
+
 void addParts(StepParts& sum, const StepParts& parts)
 {
     sum.dataWait += parts.dataWait;
@@ -365,6 +383,7 @@ std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps)
     for (Step& step : steps)
         step.parts.other = step.range.duration() - namedTime(step.parts);
     markOps(trace, steps);
+    markStepThatNeverRan(trace, steps);
     markWarmup(steps, phases.epochStart, phases.interrupted, beginInTheMiddle(trace, steps));
     markOneTimeWork(trace, steps);
     return steps;
@@ -445,9 +464,7 @@ bool isOfSameProcess(const Trace& trace, const Track& track, const std::vector<S
 
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps)
 {
-    const bool ours = trace.format() != "pytorch-json" && !steps.empty() &&
-                      trace.slice(steps.front().slice).kind == ActivityKind::Step;
-    return !steps.empty() && steps.front().index > 0 && !ours;
+    return !steps.empty() && steps.front().index > 0 && areOfAnotherTool(trace, steps);
 }
 
 std::vector<TimeRange> steadyStateSteps(const std::vector<Step>& steps, bool all)
