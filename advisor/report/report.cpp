@@ -127,7 +127,8 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
     if (!kernels.rows.empty())
         model.tables.push_back(std::move(kernels));
     ReportModel::Table idle{"Causes of device idle time", {"Cause", "Time"}, {}, {}};
-    for (const IdleCause& cause : idleCauses(scan))
+    const auto queued = queuedGaps(trace, scan);
+    for (const IdleCause& cause : idleCauses(scan, {}, &queued))
         idle.rows.push_back({std::string(cause.cause), timeText(toUs(cause.time))});
     if (!idle.rows.empty())
         model.tables.push_back(std::move(idle));

@@ -50,6 +50,7 @@ QString gapWord(std::string_view cause)
     };
     static constexpr Word kWords[] = {{"data_loader", QT_TRANSLATE_NOOP("Timeline", "waits for data")},
                                       {"launch", QT_TRANSLATE_NOOP("Timeline", "waits for launches")},
+                                      {"queued", QT_TRANSLATE_NOOP("Timeline", "work is queued")},
                                       {"sync", QT_TRANSLATE_NOOP("Timeline", "CPU synchronizes")},
                                       {"copy", QT_TRANSLATE_NOOP("Timeline", "blocking copy")},
                                       {"allocation", QT_TRANSLATE_NOOP("Timeline", "allocation")},
@@ -77,8 +78,9 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
     summary.devices = profiler::analysis::deviceUse(*trace, scan);
     if (summary.devices.empty() || stop.stop_requested())
         return summary;
-    summary.idle = profiler::analysis::idleCauses(scan);
-    summary.gaps = std::make_shared<const DeviceGaps>(DeviceGaps{profiler::analysis::idleStretches(scan)});
+    const auto queued = profiler::analysis::queuedGaps(*trace, scan);
+    summary.idle = profiler::analysis::idleCauses(scan, {}, &queued);
+    summary.gaps = std::make_shared<const DeviceGaps>(DeviceGaps{profiler::analysis::idleStretches(scan, queued)});
     const TableQuery byName{{}, {}, {Field::Name}, std::make_shared<const Steps>(steps), {}};
     const auto kernels = runQuery(trace, kernelSubject(), byName, {}, stop);
     if (kernels && kernels->size() > 0)
@@ -138,6 +140,8 @@ QString idleCauseSentence(std::string_view cause)
         return text("waiting for data");
     if (cause == "launch")
         return text("launch-bound: the CPU cannot launch kernels fast enough");
+    if (cause == "queued")
+        return text("the next work was already launched: the GPU did not wait for the CPU");
     if (cause == "sync")
         return text("the CPU waits for the GPU");
     if (cause == "copy")

@@ -115,7 +115,8 @@ void summarizeRanks(const Trace& trace, unsigned threads, Summary& summary)
         row.breakdown = breakdown(*rank.trace, scan, rank.steps);
         row.communication = communication(scan);
         addTo(whole, row.breakdown);
-        addTo(idle, idleCauses(scan));
+        const auto queued = queuedGaps(*rank.trace, scan);
+        addTo(idle, idleCauses(scan, {}, &queued));
         if (rank.process == slowest) {
             summary.slowestRank = summary.ranks.size();
             if (!rank.steps.empty()) {
@@ -149,7 +150,8 @@ Summary scanSummary(const Trace& trace, const ActivityScan& scan)
     summary.devices = deviceUse(trace, scan);
     summary.communication = communication(scan);
     summary.sync = syncUse(scan);
-    summary.idle = idleCauses(scan);
+    const auto queued = queuedGaps(trace, scan);
+    summary.idle = idleCauses(scan, {}, &queued);
     summary.topKernels = scan.kernels;
     return summary;
 }

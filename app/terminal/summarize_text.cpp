@@ -315,12 +315,15 @@ std::string deviceText(const Summary& summary)
                      timeText(toUs(d.span)), timeText(toUs(d.busyKernel)), countText(d.streams)});
     TextTable idle({"Cause of device idle time", "time"});
     for (const IdleCause& cause : summary.idle)
-        idle.add({std::string(cause.cause), timeText(toUs(cause.time))});
+        idle.add({cause.cause == "queued" ? std::string("queued (launched, but not started)")
+                                          : std::string(cause.cause),
+                  timeText(toUs(cause.time))});
     TextTable copies({"Copies", "from", "to", "count", "bytes", "time", "GB/s"});
     for (const Transfer& t : summary.transfers)
         copies.add({std::string(copyKindName(t.kind)), std::string(memoryKindName(t.src)),
-                    std::string(memoryKindName(t.dst)), countText(t.count), bytesText(t.bytes), timeText(toUs(t.time)),
-                    fmt::format("{:.2f}", t.gbPerSecond())});
+                    std::string(memoryKindName(t.dst)), countText(t.count),
+                    t.bytes > 0 ? bytesText(t.bytes) : "–", // ROCm's profiler does not record sizes
+                    timeText(toUs(t.time)), t.bytes > 0 ? fmt::format("{:.2f}", t.gbPerSecond()) : "–"});
     TextTable kernels({"Kernel", "count", "time"});
     for (const KernelTotal& kernel : summary.topKernels)
         kernels.add({shortName(kernel.name), countText(kernel.count), timeText(toUs(kernel.time))});

@@ -151,14 +151,15 @@ TEST(DeviceUse, IdleStretchesOfAllDevicesSumToTheCauses)
     const auto trace = traceFromText(std::string(kGpu) + "\nstream 1 7\nkernel k 5 5\nkernel k 210 5\n");
     const ActivityScan scan = scanActivity(*trace);
     std::map<std::string_view, Nanoseconds> sums;
-    const auto devices = idleStretches(scan);
+    const auto queued = queuedGaps(*trace, scan);
+    const auto devices = idleStretches(scan, queued);
     EXPECT_EQ(devices.size(), 2U);
     for (const auto& [device, stretches] : devices)
         for (std::size_t i = 0; i < stretches.size(); ++i) {
             sums[stretches[i].cause] += stretches[i].range.duration();
             EXPECT_TRUE(i == 0 || stretches[i - 1].range.end <= stretches[i].range.begin);
         }
-    for (const IdleCause& cause : idleCauses(scan))
+    for (const IdleCause& cause : idleCauses(scan, {}, &queued))
         EXPECT_EQ(std::exchange(sums[cause.cause], Nanoseconds{0}), cause.time) << cause.cause;
     for (const auto& [cause, time] : sums)
         EXPECT_EQ(time.count(), 0) << cause << " is not a cause";

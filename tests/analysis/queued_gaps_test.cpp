@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -69,9 +70,10 @@ TEST(QueuedGaps, AreNotCausedByTheHost)
     EXPECT_NEAR(facts.idleShare("queued"), 0.2, 0.01) << "20 of 100 µs between a and b";
     EXPECT_NEAR(facts.idleShare("launch"), 0.2, 0.02) << "10 before a and 10 after b";
     EXPECT_EQ(facts.gaps, 18) << "one before each kernel of the steady-state steps";
-    // The idle causes in a summary do not consider the queue.
-    for (const IdleCause& cause : idleCauses(scanActivity(*trace)))
-        EXPECT_NE(cause.cause, "queued");
+    const ActivityScan scan = scanActivity(*trace);
+    const auto stretches = idleStretches(scan, queuedGaps(*trace, scan));
+    const auto queued = std::ranges::count(stretches.at(DeviceId{0}), std::string_view("queued"), &IdleStretch::cause);
+    EXPECT_EQ(queued, 10) << "the timeline does not say that b waits for launches";
 }
 
 /// The idle causes of a device in ten steps of 100 ms. In the third step, the host does `work` while the device is

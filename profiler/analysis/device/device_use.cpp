@@ -304,14 +304,17 @@ std::vector<IdleCause> idleCauses(const ActivityScan& scan, std::span<const Time
     return found;
 }
 
-std::map<DeviceId, std::vector<IdleStretch>> idleStretches(const ActivityScan& scan)
+std::map<DeviceId, std::vector<IdleStretch>> idleStretches(const ActivityScan& scan,
+                                                           const std::map<DeviceId, QueuedGaps>& queued)
 {
     std::map<DeviceId, std::vector<IdleStretch>> found;
-    const std::array<Intervals, kCauses> activity = hostCauses(scan.host);
+    std::array<Intervals, kCauses> activity = hostCauses(scan.host);
     for (const auto& [id, device] : scan.devices) {
         const Intervals busy = device.any();
         if (busy.empty())
             continue;
+        const auto queue = queued.find(id);
+        activity[Queued] = queue == queued.end() ? Intervals() : queue->second.queued;
         std::vector<IdleStretch>& stretches = found[id];
         const auto parts = split(idleBetween(busy), activity);
         for (std::size_t i = 0; i <= kCauses; ++i)

@@ -90,7 +90,9 @@ struct IdleStretch {
 };
 /// For each device with work, from its first to its last operation: disjoint, by start. Their sums equal idleCauses()
 /// for the whole trace.
-std::map<DeviceId, std::vector<IdleStretch>> idleStretches(const ActivityScan& scan);
+/// @param queued  queuedGaps() of the whole trace
+std::map<DeviceId, std::vector<IdleStretch>> idleStretches(const ActivityScan& scan,
+                                                           const std::map<DeviceId, QueuedGaps>& queued);
 
 /// Devices whose busy time is at least 5 % of the busiest one's. A device that only holds a context or clears some
 /// memory does not wait for anything.

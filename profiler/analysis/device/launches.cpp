@@ -4,7 +4,9 @@
 #include "profiler/analysis/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace profiler::analysis {
@@ -249,6 +251,14 @@ std::map<DeviceId, QueuedGaps> queuedGaps(const Trace& trace, const ActivityScan
         }
     }
     return found;
+}
+
+std::map<DeviceId, QueuedGaps> queuedGaps(const Trace& trace, const ActivityScan& scan)
+{
+    std::set<DeviceId> devices;
+    for (const auto& [id, device] : scan.devices)
+        devices.insert(id);
+    return queuedGaps(trace, scan, std::array{kAllTime}, devices);
 }
 
 LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const AnalysedPart& part,

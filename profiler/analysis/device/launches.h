@@ -63,6 +63,8 @@ struct QueuedGaps {
 /// O(slices of their streams + calls).
 std::map<DeviceId, QueuedGaps> queuedGaps(const Trace& trace, const ActivityScan& scan,
                                           std::span<const TimeRange> within, const std::set<DeviceId>& devices);
+/// The same for all gaps of all devices.
+std::map<DeviceId, QueuedGaps> queuedGaps(const Trace& trace, const ActivityScan& scan);
 
 /// How the host launched the work of a device, in the steady-state steps, or in the whole trace if there are none; from
 /// the device's first launch to the end of its last work.
