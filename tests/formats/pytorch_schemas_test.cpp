@@ -316,6 +316,26 @@ TEST(PytorchSchemas, LimitsOfMultiprocessorsAreRead)
     EXPECT_EQ(trace->devices()[1].limits, MultiprocessorLimits{});
 }
 
+TEST(PytorchSchemas, OnlyDescribedDeviceIsTheOnlyOneThatWorks)
+{
+    const auto devicesOf = [](const std::string& described, const std::string& second) {
+        const auto trace = open(R"({"deviceProperties": [)" + described + R"(], "traceEvents": [
+  {"ph": "X", "cat": "kernel", "name": "a", "pid": 2, "tid": 0, "ts": 20, "dur": 4, "args": {"device": 2, "stream": 0}})" +
+                                second + "]}");
+        std::vector<std::string> devices;
+        for (const Device& device : trace->devices())
+            devices.push_back(std::to_string(device.id.value) + " " + device.name);
+        return devices;
+    };
+    const std::string one = R"({"id": 0, "name": "AMD Instinct MI300X"})", two = R"(, {"id": 1, "name": "other"})";
+    EXPECT_THAT(devicesOf(one, ""), testing::ElementsAre("2 AMD Instinct MI300X")) << "ROCm counts the CPUs, too";
+    EXPECT_THAT(devicesOf(one + two, ""), testing::ElementsAre("0 AMD Instinct MI300X", "1 other", "2 "))
+        << "which of them works is unknown";
+    const std::string working =
+        R"(, {"ph": "X", "cat": "kernel", "name": "b", "pid": 0, "tid": 0, "ts": 30, "dur": 4, "args": {"device": 0, "stream": 0}})";
+    EXPECT_THAT(devicesOf(one, working), testing::ElementsAre("0 AMD Instinct MI300X", "2 "));
+}
+
 TEST(PytorchSchemas, AmdNamesAndCategories)
 {
     const auto trace = open(object(R"(

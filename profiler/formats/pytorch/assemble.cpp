@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <simdjson.h>
 #include <span>
@@ -431,17 +432,18 @@ int figure(simdjson::dom::element object, std::string_view key, std::int64_t lim
     return object[key].get(number) == SUCCESS && number >= 0 && number < limit ? static_cast<int>(number) : 0;
 }
 
-void addDevices(TraceBuilder& builder, std::string_view json, std::set<std::uint32_t>& known)
+/// The devices of "deviceProperties", by id.
+std::map<std::uint32_t, Device> describedDevices(std::string_view json)
 {
+    std::map<std::uint32_t, Device> found;
     simdjson::dom::parser parser;
     simdjson::dom::array devices;
     if (parser.parse(simdjson::padded_string(json)).get(devices) != SUCCESS)
-        return;
+        return found;
     for (const simdjson::dom::element element : devices) {
         std::int64_t id = 0;
         std::string_view name, uuid;
-        if (element["id"].get(id) != SUCCESS || id < 0 || id > 0xffff ||
-            !known.insert(static_cast<std::uint32_t>(id)).second)
+        if (element["id"].get(id) != SUCCESS || id < 0 || id > 0xffff)
             continue;
         Device device{.id = DeviceId{static_cast<std::uint32_t>(id)}, .name = {}, .uuid = {}};
         if (element["name"].get(name) == SUCCESS)
@@ -456,8 +458,9 @@ void addDevices(TraceBuilder& builder, std::string_view json, std::set<std::uint
         device.multiprocessors = figure(element, "numSms");
         device.limits = {figure(element, "maxThreadsPerMultiprocessor"), figure(element, kBlocksPerSmKey),
                          figure(element, "regsPerMultiprocessor"), figure(element, "sharedMemPerMultiprocessor")};
-        builder.addDevice(std::move(device));
+        found.emplace(static_cast<std::uint32_t>(id), std::move(device));
     }
+    return found;
 }
 
 void addDistributed(TraceBuilder& builder, std::string_view json)
@@ -598,7 +601,7 @@ void dropDuplicateNotes(std::vector<Message>& notes)
 void Assembly::addMetadata(const TopLevelValues& values)
 {
     TraceBuilder& builder = m_shared.builder;
-    std::set<std::uint32_t> devices;
+    std::map<std::uint32_t, Device> devices;
     for (const auto& [key, raw] : values) {
         if (key == kUnitsKey)
             continue;
@@ -610,15 +613,24 @@ void Assembly::addMetadata(const TopLevelValues& values)
         builder.setMetadata(ours ? key.substr(kMetadataPrefix.size()) : "pytorch." + key, plainValue(raw));
         addVersion(builder, key, raw);
         if (key == "deviceProperties")
-            addDevices(builder, raw, devices);
+            devices.merge(describedDevices(raw));
         else if (key == "distributedInfo")
             addDistributed(builder, raw);
     }
+    std::set<std::uint32_t> working;
     for (const RowInfo& row : m_shared.rowInfos) {
         const std::int64_t number = row.device.value_or(row.key.device);
-        if (row.track && row.key.kind == RowKind::Device && number >= 0 && number < 0x10000 &&
-            devices.insert(static_cast<std::uint32_t>(number)).second)
-            builder.addDevice({.id = DeviceId{static_cast<std::uint32_t>(number)}, .name = {}, .uuid = {}});
+        if (row.track && row.key.kind == RowKind::Device && number >= 0 && number < 0x10000)
+            working.insert(static_cast<std::uint32_t>(number));
+    }
+    // ROCm describes its only GPU as device 0, but its work has the number of the GPU among all agents, often 2.
+    if (devices.size() == 1 && working.size() == 1 && !devices.contains(*working.begin()))
+        devices.emplace(*working.begin(), std::move(devices.extract(devices.begin()).mapped()));
+    for (const std::uint32_t number : working)
+        devices.try_emplace(number);
+    for (auto& [number, device] : devices) {
+        device.id = DeviceId{number};
+        builder.addDevice(std::move(device));
     }
     for (const MetaEvent& event : m_whole.metadata)
         if (event.name == "Record Window End")
