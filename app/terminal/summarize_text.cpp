@@ -315,9 +315,9 @@ std::string deviceText(const Summary& summary)
                      timeText(toUs(d.span)), timeText(toUs(d.busyKernel)), countText(d.streams)});
     TextTable idle({"Cause of device idle time", "time"});
     for (const IdleCause& cause : summary.idle)
-        idle.add({cause.cause == "queued" ? std::string("queued (launched, but not started)")
-                                          : std::string(cause.cause),
-                  timeText(toUs(cause.time))});
+        idle.add(
+            {cause.cause == "queued" ? std::string("queued (launched, but not started)") : std::string(cause.cause),
+             timeText(toUs(cause.time))});
     TextTable copies({"Copies", "from", "to", "count", "bytes", "time", "GB/s"});
     for (const Transfer& t : summary.transfers)
         copies.add({std::string(copyKindName(t.kind)), std::string(memoryKindName(t.src)),

@@ -1,7 +1,9 @@
 #include "profiler/analysis/communication/stragglers.h"
+#include "profiler/analysis/job/collectives.h"
 
 #include "tests/support/trace_text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace profiler::analysis {
@@ -101,8 +103,10 @@ TEST(Stragglers, PipelineStagesAreExcluded)
           kernel ncclDevKernel_SendRecv 400 100
     )");
     EXPECT_EQ(found.collectives, 0);
-    EXPECT_EQ(found.cannotTell,
-              "ranks only use point-to-point communication, and pipeline stages wait for each other by design");
+    EXPECT_EQ(
+        found.cannotTell,
+        "ranks only use kernels that send and receive (pipeline stages, all-to-all), which do not start together by "
+        "design");
 }
 
 TEST(Stragglers, OneRankGivesNoResult)
@@ -111,6 +115,32 @@ TEST(Stragglers, OneRankGivesNoResult)
               "the trace contains only one rank; merge the traces of several ranks to compare their arrival times");
     EXPECT_EQ(stragglersOf("stream 0 7\nkernel gemm 0 20").cannotTell,
               "the trace contains no kernels of collective communication");
+}
+
+TEST(Collectives, WithTheKernelOfSendAndReceiveAreNamedByTheirOperators)
+{
+    const auto trace = traceFromText(R"(
+        main
+          op c10d::alltoall_base_ 0 20
+          annotation nccl:all_to_all 1 18
+          call cudaLaunchKernel 5 2 corr=1
+          op c10d::send 30 20
+          call cudaLaunchKernel 35 2 corr=2
+          call cudaLaunchKernel 60 2 corr=3
+        stream 0 7
+          kernel ncclDevKernel_SendRecv 10 5 corr=1
+          kernel ncclDevKernel_SendRecv 40 5 corr=2
+          kernel ncclDevKernel_SendRecv 70 5 corr=3
+    )");
+    std::vector<CollectiveKind> kinds;
+    std::vector<bool> sends;
+    for (const CollectiveCall& call : collectivesOf(*trace).calls) {
+        kinds.push_back(call.kind);
+        sends.push_back(call.sendsOnly);
+    }
+    EXPECT_THAT(kinds,
+                testing::ElementsAre(CollectiveKind::AllToAll, CollectiveKind::SendRecv, CollectiveKind::SendRecv));
+    EXPECT_THAT(sends, testing::ElementsAre(false, true, false));
 }
 
 } // namespace

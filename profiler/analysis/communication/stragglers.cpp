@@ -148,8 +148,9 @@ Stragglers stragglers(const Trace& trace, const AnalysedPart& part, const std::s
     }
     Stragglers found = counting.result();
     if (devices.empty() && exchanges)
-        found.cannotTell =
-            "ranks only use point-to-point communication, and pipeline stages wait for each other by design";
+        found.cannotTell = "ranks only use kernels that send and receive (pipeline stages, all-to-all), which do not "
+                           "start together by "
+                           "design";
     else if (devices.empty())
         found.cannotTell = "the trace contains no kernels of collective communication";
     else if (devices.size() == 1)

@@ -7,6 +7,8 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -133,6 +135,7 @@ public:
         if (m_found.onDevice) {
             findLaunches();
             readArguments();
+            nameExchanges();
         }
         return finish();
     }
@@ -173,7 +176,36 @@ private:
         call.kind = collectiveKindOf(m_trace.name(slice));
         call.sendsOnly = call.kind == CollectiveKind::SendRecv && isSend(m_trace.name(slice));
         m_sources.push_back(slice.source);
+        m_launchTracks.emplace_back();
+        m_named.push_back(false);
         m_correlations.push_back(slice.correlation.value);
+    }
+
+    /// NCCL runs an all-to-all with the kernel of point-to-point communication. Profiles of older versions of PyTorch
+    /// do not name the collective in the kernel's arguments, so the operator or range that launched it decides.
+    void nameExchanges()
+    {
+        std::map<TrackId, std::vector<CollectiveCall*>> unnamed;
+        for (std::size_t i = 0; i < m_found.calls.size(); ++i)
+            if (m_found.calls[i].kind == CollectiveKind::SendRecv && !m_named[i] && m_launchTracks[i])
+                unnamed[*m_launchTracks[i]].push_back(&m_found.calls[i]);
+        NameAnswers isCollective(m_trace, [](std::string_view name) {
+            return (name.starts_with("nccl:") || name.starts_with("c10d::")) &&
+                   collectiveKindOf(name) != CollectiveKind::Other;
+        });
+        for (auto& [track, calls] : unnamed) {
+            std::ranges::sort(calls, {}, &CollectiveCall::launched);
+            forEachView(m_trace, track, [&, next = calls.begin()](const SliceView& slice) mutable {
+                if (!isCollective(slice.nameId()))
+                    return;
+                while (next != calls.end() && (*next)->launched < slice.begin())
+                    ++next;
+                for (auto call = next; call != calls.end() && (*call)->launched < slice.end(); ++call) {
+                    (*call)->kind = collectiveKindOf(slice.name()); // inner ranges come later
+                    (*call)->sendsOnly = (*call)->kind == CollectiveKind::SendRecv && isSend(slice.name());
+                }
+            });
+        }
     }
 
     void findLaunches()
@@ -187,8 +219,10 @@ private:
                 continue;
             for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
                 forEachViewOf(m_trace, track.id, kind, [&](const SliceView& call) {
-                    if (const auto found = wanted.find(call.correlation().value); found != wanted.end())
+                    if (const auto found = wanted.find(call.correlation().value); found != wanted.end()) {
                         m_found.calls[found->second].launched = call.begin();
+                        m_launchTracks[found->second] = track.id;
+                    }
                 });
         }
     }
@@ -207,8 +241,11 @@ private:
             }
         std::size_t next = 0;
         source->readMany(places, [&](Result<SliceDetails> details) {
-            if (details)
-                describe(m_found.calls[calls[next]], describedBy(*details));
+            if (details) {
+                const Described by = describedBy(*details);
+                m_named[calls[next]] = !by.name.empty();
+                describe(m_found.calls[calls[next]], by);
+            }
             return ++next < calls.size();
         });
     }
@@ -251,6 +288,8 @@ private:
     const Trace& m_trace;
     RankCollectives m_found{.groups = {CollectiveGroup{}}, .calls = {}}; ///< the first group is the unknown one
     std::vector<std::uint64_t> m_sources, m_correlations;                ///< parallel to the calls
+    std::vector<std::optional<TrackId>> m_launchTracks;                  ///< parallel to the calls
+    std::vector<bool> m_named; ///< parallel to the calls: the arguments name the collective
     std::unordered_map<std::string, std::uint32_t> m_groups;
 };
 

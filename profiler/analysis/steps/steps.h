@@ -42,8 +42,8 @@ constexpr bool isSteady(const Step& step)
 /// the run or of an epoch that deviate from the later half of the epochs' steps by three times the median absolute
 /// deviation and a seventh of the median, at most a quarter of an epoch; steps that validate, start workers or do
 /// one-time work (markOneTimeWork()). An epoch starts after a validation, when workers start, or when batch indices
-/// restart. Partial: open steps, and a profiler's last step if it is shorter by the same margin or never ran: the shortest,
-/// and the only one without operators.
+/// restart. Partial: open steps, and a profiler's last step if it is shorter by the same margin or never ran: the
+/// shortest, and the only one without operators.
 /// @param range  ranges of this name are the steps; empty: the trace's own marks
 std::vector<Step> findSteps(const Trace& trace, std::string_view range = {});
 

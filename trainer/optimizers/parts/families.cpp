@@ -209,8 +209,9 @@ bool isMatrix(const at::Tensor& parameter)
 }
 
 ListOptimizer::ListOptimizer(Tensors parameters, const OptimizerOptions& options, std::vector<Slot> slots)
-    : m_parameters(std::move(parameters)), m_options(options), m_math(options.implementation != Implementation::ForLoop),
-      m_names(std::move(slots)), m_steps(m_parameters.size(), 0)
+    : m_parameters(std::move(parameters)), m_options(options),
+      m_math(options.implementation != Implementation::ForLoop), m_names(std::move(slots)),
+      m_steps(m_parameters.size(), 0)
 {
     for (const Slot& slot : m_names) {
         Tensors& made = m_slots.emplace_back();
