@@ -292,4 +292,15 @@ std::optional<double> deviceUsOfPhases(const RuleContext& c, std::initializer_li
     return c.facts.device.usPerStep(cost) / static_cast<double>(std::max<std::size_t>(launched.size(), 1));
 }
 
+bool slowedByProfiler(const RuleContext& c)
+{
+    return c.trace.format() == "pytorch-json" && hasKind(c.trace, ActivityKind::CpuOp);
+}
+
+Message profilerSlowsHost()
+{
+    return message<"host.profiler_cost", "PyTorch's profiler slows down the CPU while it records: without it, the GPU "
+                                         "waits less.">();
+}
+
 } // namespace advisor

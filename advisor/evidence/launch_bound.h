@@ -105,4 +105,10 @@ double idleUsInPhases(const RuleContext& c, std::initializer_list<std::string_vi
 /// excluded.
 profiler::analysis::Intervals hostInPhases(const RuleContext& c, std::initializer_list<std::string_view> phases);
 
+/// The trace is of PyTorch's profiler and contains operators. Recording them takes CPU time: without the profiler, the
+/// host launches faster and the device waits less.
+bool slowedByProfiler(const RuleContext& c);
+/// The caveat of findings about the speed of the host in such a trace.
+profiler::Message profilerSlowsHost();
+
 } // namespace advisor

@@ -43,7 +43,16 @@ std::optional<Saving> saving(const RuleContext& c)
     const std::optional<Saving> replayed = savingByReplay(
         c, [](const ReplayWork& work) { return captured(work, false); },
         [](const ReplayWork& work) { return captured(work, true); });
-    return replayed && replayed->mid > 0 ? limited(*replayed, gaps.high) : gaps;
+    if (!replayed || replayed->mid <= 0)
+        return gaps;
+    Saving found = limited(*replayed, gaps.high);
+    if (slowedByProfiler(c)) {
+        found.low = 0;
+        found.mid = found.high;
+        found.kind = SavingKind::UpperBound;
+        found.coverage = 0;
+    }
+    return found;
 }
 
 /// The reason not to fire, or why it is unknown; no value if the device waits for many short launches.
@@ -102,6 +111,8 @@ Advice check(const RuleContext& c)
                               "Shapes must stay the same, and the step must not read values back to the CPU.">(),
                       message<"compile.may_fail", "If a model cannot be compiled, it runs uncompiled and the log says "
                                                   "why. The first steps include compilation.">()};
+    if (slowedByProfiler(c))
+        advice.caveats.push_back(profilerSlowsHost());
     setToggle(advice, c, kKey, "true");
     advice.evidence = longestGaps(c, *bound.cause);
     return advice;

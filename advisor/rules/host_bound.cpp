@@ -98,6 +98,8 @@ Advice check(const RuleContext& c)
             message<"host.bound.unknown_rest", "For another {share} of the time, the GPU idles outside of launches and "
                                                "no event explains it; this time is not counted.">(
                 {{"share", bound.unknownShare, shareText(bound.unknownShare)}}));
+    if (slowedByProfiler(c))
+        advice.caveats.push_back(profilerSlowsHost());
     if (!bound.queueKnown)
         advice.caveats.push_back(
             message<"host.bound.queue_unknown", "Launches are not recorded: the empty launch queue is inferred from "

@@ -310,6 +310,23 @@ std::string launchBound()
         host, device);
 }
 
+TEST(Compile, ProfileOfPytorchGivesOnlyABound)
+{
+    const auto hasCaveat = [](const Advice& advice) {
+        return std::ranges::any_of(advice.caveats, [](const Message& row) { return row.id == "host.profiler_cost"; });
+    };
+    const Advice own = judge("compile", launchBound());
+    const Advice pytorch = judge("compile", launchBound() + "format pytorch-json\n");
+    ASSERT_TRUE(own.saving && pytorch.saving);
+    EXPECT_EQ(own.saving->kind, SavingKind::Estimate);
+    EXPECT_EQ(pytorch.saving->kind, SavingKind::UpperBound) << "the profiler slows down the launches";
+    EXPECT_EQ(pytorch.saving->low, 0);
+    EXPECT_NEAR(pytorch.saving->high, own.saving->high, 1);
+    EXPECT_FALSE(hasCaveat(own));
+    EXPECT_TRUE(hasCaveat(pytorch));
+    EXPECT_TRUE(hasCaveat(judge("host_bound", launchBound() + "format pytorch-json\n")));
+}
+
 TEST(SharedTime, OfLaunchesIsGivenToWhatCanBeChanged)
 {
     const Shared shared(launchBound());
