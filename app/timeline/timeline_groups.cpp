@@ -26,6 +26,8 @@ constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 constexpr double kQuiet = 0.005, kQuietToOthers = 0.1;
 constexpr std::size_t kManyThreads = 4; ///< more other threads than this are initially collapsed
 constexpr std::size_t kManyRanks = 4;   ///< more processes with devices than this are initially collapsed
+/// Of Linux. Larger numbers only tell processes apart: those of merged ranks whose ids are the same on their hosts.
+constexpr std::int64_t kLargestProcessId = 1 << 22;
 
 QString text(const char* source)
 {
@@ -152,7 +154,9 @@ private:
         for (const auto& [key, tracks] : groups)
             for (const Track* track : tracks)
                 if (!track->processName.empty())
-                    node.name = QStringLiteral("%1 (%2)").arg(asQString(track->processName)).arg(pid);
+                    node.name = pid > kLargestProcessId
+                                    ? asQString(track->processName)
+                                    : QStringLiteral("%1 (%2)").arg(asQString(track->processName)).arg(pid);
         node.children = nodesOf(groups, node.key + '/');
         node.startsFolded = m_withDevices.size() > kManyRanks && m_withDevices.contains(pid);
         if (node.children.size() == 1 && node.children[0].kind != RowNode::Kind::Group) {

@@ -14,6 +14,7 @@
 #include "tests/support/trace_text.h"
 
 #include <QComboBox>
+#include <QFile>
 #include <QLabel>
 #include <QMenu>
 #include <QMimeData>
@@ -163,6 +164,7 @@ private slots:
     void theMapAndTheTablesShowTheSameRank();
     void waitsNameTheLastRankOfTheStep();
     void theTimelineShowsAllRanksOnOneClock();
+    void ranksWithTheSameProcessIdShowNoOtherOne();
     void anotherTraceClosesTheJob();
     void moreRanksThanPixelsShowTheLargest();
     void stepsThatWereNotRecordedHaveNoColor();
@@ -540,6 +542,30 @@ void JobViewTest::theTimelineShowsAllRanksOnOneClock()
     QTRY_COMPARE_WITH_TIMEOUT(shown.openFile(), std::string("rank2.json"), kLong);
     QVERIFY(shown.app.bench.job.isOpen());
     QCOMPARE(timeline->currentData().toInt(), static_cast<int>(app::JobTimeline::OneRank));
+}
+
+// In containers, the ranks of each host may all be process 1.
+void JobViewTest::ranksWithTheSameProcessIdShowNoOtherOne()
+{
+    Shown shown;
+    shown.options.ranks = 2;
+    const auto files = shown.write();
+    QFile second(QString::fromStdString(files[1].string()));
+    QVERIFY(second.open(QIODevice::ReadWrite));
+    QByteArray json = second.readAll();
+    json.replace("\"pid\": 4001", "\"pid\": 4000");
+    second.resize(0);
+    second.seek(0);
+    second.write(json);
+    second.close();
+    shown.dropFolder();
+    shown.await();
+    shown.app.bench.job.setTimeline(app::JobTimeline::ByRank);
+    QTRY_COMPARE_WITH_TIMEOUT(shown.app.bench.job.timeline(), app::JobTimeline::ByRank, kLong);
+    QStringList names;
+    for (const app::RowNode& row : app::rowTree(*shown.app.bench.document.trace()))
+        names << row.name;
+    QCOMPARE(names, QStringList({"rank 0 on node0 (4000)", "rank 1 on node0"}));
 }
 
 void JobViewTest::anotherTraceClosesTheJob()
