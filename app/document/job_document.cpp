@@ -154,6 +154,8 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
 
 void JobDocument::showRemote(const std::shared_ptr<const profiler::job::Job>& job, const QString& place)
 {
+    // The earlier job does not come back, not even for a moment: its arrival would close the new connection.
+    m_earlier.reset();
     cancelLoading();
     show(job, place.toStdString(), true);
     emit opened();

@@ -48,6 +48,8 @@ public:
     /// @param place  "gpu1:/data/run"
     void showRemote(const std::shared_ptr<const profiler::job::Job>& job, const QString& place);
     [[nodiscard]] bool isRemote() const { return m_shown.isRemote; }
+    /// A remote job is shown, or will be again if loading is cancelled.
+    [[nodiscard]] bool needsConnection() const { return isRemote() || (m_earlier && m_earlier->isRemote); }
     /// Cancels open(); the earlier job stays.
     void cancelLoading();
     [[nodiscard]] bool isLoading() const { return m_loading; }

@@ -32,7 +32,7 @@ struct Workbench {
         QObject::connect(&remote, &RemoteTraceService::jobOpened, &job, &JobDocument::showRemote);
         QObject::connect(&job, &JobDocument::remoteTraceWanted, &remote, &RemoteTraceService::openRank);
         QObject::connect(&job, &JobDocument::changed, &remote, [this] {
-            if (!job.isRemote())
+            if (!job.needsConnection())
                 remote.leaveJob();
         });
     }

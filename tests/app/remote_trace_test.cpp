@@ -19,6 +19,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -29,6 +30,7 @@
 #include <filesystem>
 #include <optional>
 #include <random>
+#include <utility>
 
 // A trace in another place: a command that runs another one with its own home folder.
 
@@ -113,6 +115,7 @@ private slots:
     void aLostConnectionCanBeRestored();
     void whatCannotBeOpenedIsReported();
     void aFolderOfRanksIsAJob();
+    void aCancelledLocalJobLeavesTheRemoteOneUsable();
     void aJobThatCannotBeReadIsReported();
     void figuresOfAJobAreNotTrusted();
     void theDialogCompletesHostsAndRemembersPlaces();
@@ -364,6 +367,35 @@ void RemoteTraceTest::aFolderOfRanksIsAJob()
     document.openTrace(kSample.toStdString());
     QTRY_VERIFY(!job.isOpen());
     QTRY_COMPARE(remote.state(), State::None);
+}
+
+void RemoteTraceTest::aCancelledLocalJobLeavesTheRemoteOneUsable()
+{
+    const Place place;
+    const QString far = place.file("far"), near = place.file("near");
+    test_support::writeJobTraces(far.toStdString(), {.ranks = 2, .steps = 3, .layers = 4});
+    test_support::writeJobTraces(near.toStdString(), {.ranks = 48, .steps = 8, .layers = 12});
+    app_test::App shown;
+    app::JobDocument& job = shown.bench.job;
+    shown.bench.remote.open(place.place(far));
+    QTRY_VERIFY_WITH_TIMEOUT(job.isOpen() && shown.bench.remote.state() == State::Connected, 60'000);
+    const std::size_t other = job.rank() == 0 ? 1 : 0;
+    QSettings().setValue("loading/previewAfterMs", 0);
+    bool isFirst = true;
+    const auto connection = connect(&job, &app::JobDocument::changed, this, [&] {
+        if (std::exchange(isFirst, false)) {
+            QVERIFY(job.isLoading()); // a part of the local job is shown
+            job.cancelLoading();
+        }
+    });
+    job.open({std::filesystem::path(near.toStdString())});
+    QTRY_VERIFY_WITH_TIMEOUT(!isFirst && !job.isLoading(), 60'000);
+    disconnect(connection);
+    QSettings().remove("loading/previewAfterMs");
+    QVERIFY(job.isRemote());
+    job.select(other);
+    job.openSelected();
+    QTRY_COMPARE_WITH_TIMEOUT(shown.bench.document.path(), std::filesystem::path(job.job()->ranks[other].file), 60'000);
 }
 
 void RemoteTraceTest::aJobThatCannotBeReadIsReported()
