@@ -292,7 +292,7 @@ void JobDocument::openSelected()
         goToTarget();
         goToRemoteTarget(); // it has not been analysed
     } else if (m_shown.isRemote)
-        emit remoteTraceWanted(asQString(m_target->file.string()));
+        emit remoteTraceWanted(m_shown.job->fileOf[*m_shown.rank]);
     else
         m_document->openTrace(m_target->file, false);
 }

@@ -83,7 +83,8 @@ signals:
     void selectionChanged();
     void timelineChanged(); ///< also when setTimeline() has no effect
     /// Asks for a file of the job, which is on another machine, to be shown in the document.
-    void remoteTraceWanted(const QString& place);
+    /// @param file  index into Job::files
+    void remoteTraceWanted(std::size_t file);
 
 private:
     /// A step to show when the trace of its rank has been read and analysed.

@@ -3,7 +3,10 @@
 #include "advisor/runner/remote_frames.h"
 #include "profiler/job/job_digests.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace app {
@@ -30,16 +33,26 @@ void makeHarmless(profiler::analysis::RankDigest& rank)
 
 } // namespace
 
-profiler::Result<profiler::job::Job> remoteJob(std::string_view bytes, const std::string& host)
+profiler::Result<RemoteJob> remoteJob(std::string_view bytes, const std::string& host)
 {
     auto job = profiler::job::decodeJob(bytes);
     if (!job)
-        return job;
+        return tl::unexpected(job.error());
+    RemoteJob remote;
     const auto nameHere = [&](const std::filesystem::path& file) -> std::filesystem::path {
-        return host + ':' + harmlessText(file.string());
+        std::string name = harmlessText(file.string());
+        std::ranges::replace_if(
+            name, [](char c) { return c == '\n' || c == '\t'; }, '?'); // it is shown in a line
+        return host + ':' + name;
     };
-    for (std::filesystem::path& file : job->files.files)
-        file = nameHere(file);
+    std::set<std::filesystem::path> names;
+    for (std::filesystem::path& file : job->files.files) {
+        remote.paths.push_back(file.string());
+        const std::filesystem::path name = nameHere(file);
+        file = name;
+        for (int i = 2; !names.insert(file).second; ++i) // differed only in what is not shown
+            file = name.string() + " (" + std::to_string(i) + ')';
+    }
     job->files.format = harmlessText(job->files.format);
     for (std::size_t i = 0; i < job->ranks.size(); ++i) {
         makeHarmless(job->ranks[i]);
@@ -51,7 +64,8 @@ profiler::Result<profiler::job::Job> remoteJob(std::string_view bytes, const std
     }
     makeHarmless(job->notes);
     job->analysis = profiler::analysis::analyseJob(job->ranks);
-    return job;
+    remote.job = *std::move(job);
+    return remote;
 }
 
 } // namespace app

@@ -125,29 +125,29 @@ void RemoteTraceService::open(const RemotePlace& place)
                                 detailOf(host.error()), true);
         return;
     }
-    start(place, std::make_shared<const RemoteHost>(*std::move(host)), false);
+    start({place, pathOf(place), std::make_shared<const RemoteHost>(*std::move(host))});
 }
 
-void RemoteTraceService::openRank(const QString& place)
+void RemoteTraceService::openRank(std::size_t file)
 {
-    const QString prefix = m_job.host + ':';
-    if (!m_jobHost || !place.startsWith(prefix) || !mayOpen())
+    if (!m_jobHost || file >= m_job->paths.size() || !mayOpen())
         return;
-    RemotePlace rank = m_job;
-    rank.path = place.mid(prefix.size());
-    start(rank, m_jobHost, true);
+    RemotePlace rank = m_folder;
+    rank.path = asQString(m_job->job.files.files[file].string()).mid(m_folder.host.size() + 1);
+    start({rank, m_job->paths[file], m_jobHost, true});
 }
 
 void RemoteTraceService::leaveJob()
 {
     m_jobHost.reset();
+    m_job.reset();
 }
 
-void RemoteTraceService::start(const RemotePlace& place, const Host& host, bool isRank)
+void RemoteTraceService::start(const Wanted& wanted)
 {
     m_isOpening = true;
-    emit progressed(tr("Connecting to %1").arg(place.host), 0);
-    const Failed failed = [this, place](const Error& error) {
+    emit progressed(tr("Connecting to %1").arg(wanted.place.host), 0);
+    const Failed failed = [this, place = wanted.place](const Error& error) {
         m_isOpening = false;
         emit progressed({}, 1);
         if (error.code != Error::Code::Cancelled)
@@ -155,56 +155,55 @@ void RemoteTraceService::start(const RemotePlace& place, const Host& host, bool 
                                     detailOf(error), true);
     };
     m_opening.start(
-        [this, host, place, isRank, failed](const std::stop_token& stop, const Background::Post& post) {
+        [this, wanted, failed](const std::stop_token& stop, const Background::Post& post) {
             const auto tell = [this, post](const QString& what, double share) {
                 post([this, what, share] { emit progressed(what, std::min(share, 0.99)); });
             };
             const auto opening = openingWith(stop, tell, tr("Converting the trace there"));
-            const auto remote = RemoteTrace::open(host, pathOf(place), opening);
-            if (!remote && remote.error().what.id == advisor::runner::kRemoteRanks && !isRank)
-                return openJob(place, host, stop, post, failed);
+            const auto remote = RemoteTrace::open(wanted.host, wanted.path, opening);
+            if (!remote && remote.error().what.id == advisor::runner::kRemoteRanks && !wanted.isRank)
+                return openJob(wanted, stop, post, failed);
             if (!remote)
                 return post([failed, error = remote.error()] { failed(error); });
             // A read that waits ends when the user cancels.
             const std::stop_callback cancels(stop, [&] { (*remote)->close(); });
             post([this] { emit progressed(tr("Reading the overview of the trace"), 0); });
             const auto begin = std::chrono::steady_clock::now();
-            const auto trace = profiler::container::readSealedOnDemand({*remote, place.text().toStdString()}, stop);
+            const auto trace =
+                profiler::container::readSealedOnDemand({*remote, wanted.place.text().toStdString()}, stop);
             if (!trace)
                 return post([failed, error = trace.error()] { failed(error); });
             const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-            Opened opened{place, isRank, *remote, *trace, static_cast<double>((*remote)->fetched()) / took.count()};
+            Opened opened{wanted, *remote, *trace, static_cast<double>((*remote)->fetched()) / took.count()};
             post([this, opened = std::move(opened)] { show(opened); });
         },
         failed);
 }
 
 /// Reads the ranks there. Not on the GUI thread.
-void RemoteTraceService::openJob(const RemotePlace& place, const Host& host, const std::stop_token& stop,
-                                 const Background::Post& post, const Failed& failed)
+void RemoteTraceService::openJob(const Wanted& wanted, const std::stop_token& stop, const Background::Post& post,
+                                 const Failed& failed)
 {
     const auto tell = [this, post](const QString& what, double share) {
         post([this, what, share] { emit progressed(what, std::min(share, 0.99)); });
     };
     const auto opening = openingWith(stop, tell, tr("Reading the ranks there"));
-    const auto bytes = advisor::runner::readRemoteRanks(*host, pathOf(place), opening);
-    auto job = bytes ? remoteJob(*bytes, place.host.toStdString()) : tl::unexpected(bytes.error());
+    const auto bytes = advisor::runner::readRemoteRanks(*wanted.host, wanted.path, opening);
+    auto job = bytes ? remoteJob(*bytes, wanted.place.host.toStdString()) : tl::unexpected(bytes.error());
     if (!job)
         return post([failed, error = job.error()] { failed(error); });
-    post([this, place, host, shared = std::make_shared<const profiler::job::Job>(std::move(*job))] {
-        takeJob(place, host, shared);
-    });
+    post([this, wanted, shared = std::make_shared<const RemoteJob>(std::move(*job))] { takeJob(wanted, shared); });
 }
 
-void RemoteTraceService::takeJob(const RemotePlace& place, const Host& host,
-                                 const std::shared_ptr<const profiler::job::Job>& job)
+void RemoteTraceService::takeJob(const Wanted& wanted, const std::shared_ptr<const RemoteJob>& job)
 {
     m_isOpening = false;
     emit progressed({}, 1);
-    m_jobHost = host;
-    m_job = place;
-    addRecentPlace(place);
-    emit jobOpened(job, place.text());
+    m_jobHost = wanted.host;
+    m_folder = wanted.place;
+    m_job = job;
+    addRecentPlace(m_folder);
+    emit jobOpened({m_job, &m_job->job}, m_folder.text());
 }
 
 void RemoteTraceService::cancelOpening()
@@ -221,7 +220,8 @@ void RemoteTraceService::show(const Opened& opened)
     leave();
     m_remote = opened.remote;
     m_remote->setImpatient(std::this_thread::get_id());
-    m_place = opened.place;
+    m_place = opened.wanted.place;
+    m_path = opened.wanted.path;
     m_whyLost.clear();
     m_fetched = m_remote->fetched();
     m_bytesPerSecond = opened.bytesPerSecond;
@@ -233,7 +233,7 @@ void RemoteTraceService::show(const Opened& opened)
                               "transfer all of its %2.")
                                .arg(m_place.host, formatBytes(static_cast<double>(size()))));
     m_isShowing = false;
-    if (!opened.isRank)
+    if (!opened.wanted.isRank)
         addRecentPlace(m_place);
     m_look.start();
     setState(State::Connected);
@@ -319,7 +319,7 @@ void RemoteTraceService::advise()
                 detailOf(error), true);
     };
     m_advising.start(
-        [this, remote = m_remote, trace = m_document->trace(), path = pathOf(m_place), ended,
+        [this, remote = m_remote, trace = m_document->trace(), path = m_path, ended,
          failed](const std::stop_token& stop, const Background::Post& post) {
             std::string output, errors;
             const auto status = advisor::runner::askRemote(remote->host(), remote->program(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "advisor/runner/remote_trace.h"
+#include "app/document/remote_job.h"
 #include "app/services/background.h"
 #include "app/services/remote_places.h"
 #include "profiler/job/open_job.h"
@@ -10,9 +11,11 @@
 #include <QObject>
 #include <QString>
 #include <QTimer>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 namespace app {
 
@@ -37,9 +40,9 @@ public:
     /// Shows the trace once it is open there, or reports jobOpened() for a folder or a pattern. A newer call supersedes
     /// a running one.
     void open(const RemotePlace& place);
-    /// Shows the trace of a rank of the job that was opened last, over the same connection.
-    /// @param place  a file of the job
-    void openRank(const QString& place);
+    /// Shows a trace of the job that was opened last, over the same connection.
+    /// @param file  index into Job::files
+    void openRank(std::size_t file);
     /// The job is no longer shown: closes its connection, unless the document shows one of its ranks.
     void leaveJob();
     [[nodiscard]] bool isOpening() const { return m_isOpening; }
@@ -73,19 +76,24 @@ private:
     using Remote = std::shared_ptr<advisor::runner::RemoteTrace>;
     using Host = std::shared_ptr<const advisor::runner::RemoteHost>;
     using Failed = std::function<void(const profiler::Error&)>;
+    /// What to open.
+    struct Wanted {
+        RemotePlace place; ///< to show
+        std::string path;  ///< there, as the machine has it
+        Host host;
+        bool isRank = false; ///< of the job
+    };
     /// A trace whose overview has been read.
     struct Opened {
-        RemotePlace place;
-        bool isRank = false;
+        Wanted wanted;
         Remote remote;
         std::shared_ptr<const profiler::Trace> trace;
         double bytesPerSecond = 0; ///< 0: nothing was transferred
     };
     [[nodiscard]] bool mayOpen();
-    void start(const RemotePlace& place, const Host& host, bool isRank);
-    void openJob(const RemotePlace& place, const Host& host, const std::stop_token& stop, const Background::Post& post,
-                 const Failed& failed);
-    void takeJob(const RemotePlace& place, const Host& host, const std::shared_ptr<const profiler::job::Job>& job);
+    void start(const Wanted& wanted);
+    void openJob(const Wanted& wanted, const std::stop_token& stop, const Background::Post& post, const Failed& failed);
+    void takeJob(const Wanted& wanted, const std::shared_ptr<const RemoteJob>& job);
     void show(const Opened& opened);
     void look();
     void advise();
@@ -96,15 +104,17 @@ private:
     TraceDocument* m_document;
     State m_state = State::None;
     RemotePlace m_place;
+    std::string m_path; ///< of the trace there
     QString m_whyLost;
     quint64 m_fetched = 0, m_mostAutomatic = kMostAutomatic;
     double m_bytesPerSecond = 0;
     bool m_isOpening = false, m_isAnalysedHere = false, m_isAutomatic = false, m_isAdvising = false,
          m_isShowing = false;
-    Remote m_remote;   ///< null: the document shows no remote trace
-    Host m_jobHost;    ///< null: no job
-    RemotePlace m_job; ///< its folder
-    QTimer m_look;     ///< notices what has come
+    Remote m_remote;      ///< null: the document shows no remote trace
+    Host m_jobHost;       ///< null: no job
+    RemotePlace m_folder; ///< of the job
+    std::shared_ptr<const RemoteJob> m_job;
+    QTimer m_look; ///< notices what has come
     Background m_opening{this}, m_reconnecting{this}, m_advising{this};
 };
 

@@ -30,6 +30,7 @@
 #include <filesystem>
 #include <optional>
 #include <random>
+#include <set>
 #include <utility>
 
 // A trace in another place: a command that runs another one with its own home folder.
@@ -115,6 +116,7 @@ private slots:
     void aLostConnectionCanBeRestored();
     void whatCannotBeOpenedIsReported();
     void aFolderOfRanksIsAJob();
+    void oddFileNamesOfRanksAreOpened();
     void aCancelledLocalJobLeavesTheRemoteOneUsable();
     void aJobThatCannotBeReadIsReported();
     void figuresOfAJobAreNotTrusted();
@@ -369,6 +371,37 @@ void RemoteTraceTest::aFolderOfRanksIsAJob()
     QTRY_COMPARE(remote.state(), State::None);
 }
 
+void RemoteTraceTest::oddFileNamesOfRanksAreOpened()
+{
+    const Place place;
+    const std::filesystem::path folder = place.file("traces").toStdString();
+    // The names look the same when they are displayed.
+    const auto files = test_support::writeJobTraces(folder, {.ranks = 3, .steps = 3, .layers = 4});
+    std::filesystem::rename(files[0], folder / "a\x1b[2Jb.json");
+    std::filesystem::rename(files[1], folder / "a\n[2Jb.json");
+    std::filesystem::rename(files[2], folder / "a\xff[2Jb'; exit.json");
+    app_test::App shown;
+    app::JobDocument& job = shown.bench.job;
+    shown.bench.remote.open(place.place(place.file("traces")));
+    QTRY_VERIFY_WITH_TIMEOUT(job.isOpen() && shown.bench.remote.state() == State::Connected, 60'000);
+    std::set<std::string> names;
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+        QSignalSpy opened(&shown.bench.document, &app::TraceDocument::traceOpened);
+        const bool isShown = job.rank() == rank;
+        job.select(rank);
+        job.openSelected();
+        QTRY_VERIFY_WITH_TIMEOUT(isShown || opened.count() == 1, 60'000);
+        QVERIFY(job.isOpen());
+        const auto info = shown.bench.document.trace()->metadata().find("rank");
+        QVERIFY(info != shown.bench.document.trace()->metadata().end());
+        QCOMPARE(info->second, std::to_string(rank));
+        const std::string name = shown.bench.document.path().string();
+        QVERIFY(name.find('\x1b') == std::string::npos && name.find('\n') == std::string::npos);
+        names.insert(name);
+    }
+    QCOMPARE(names.size(), 3U);
+}
+
 void RemoteTraceTest::aCancelledLocalJobLeavesTheRemoteOneUsable()
 {
     const Place place;
@@ -421,13 +454,17 @@ void RemoteTraceTest::figuresOfAJobAreNotTrusted()
     job.ranks[0].host = "a\x1b[2Jb";
     job.ranks[0].work.front().name = std::string(100'000, 'x');
     job.notes.push_back({"id", {{"parameter", "value"}}, "line\x9b"});
+    const std::filesystem::path odd = "/x/a\x1b.json", alike = "/x/a\x9b.json";
+    job.files.files = {odd, alike};
     const auto read = app::remoteJob(profiler::job::encodeJob(job), "gpu1");
     QVERIFY(read);
-    QCOMPARE(read->ranks[0].host, std::string("a?[2Jb"));
-    QCOMPARE(read->ranks[0].work.front().name.size(), 4000U);
-    QCOMPARE(read->notes.back().text, std::string("line?"));
-    QVERIFY(read->notes.back().parameters.empty());
-    QCOMPARE(read->ranks[1].file, "gpu1:" + job.ranks[1].file);
+    QCOMPARE(read->job.ranks[0].host, std::string("a?[2Jb"));
+    QCOMPARE(read->job.ranks[0].work.front().name.size(), 4000U);
+    QCOMPARE(read->job.notes.back().text, std::string("line?"));
+    QVERIFY(read->job.notes.back().parameters.empty());
+    QCOMPARE(read->job.ranks[0].file, std::string("gpu1:/x/a?.json"));
+    QCOMPARE(read->job.ranks[1].file, std::string("gpu1:/x/a?.json (2)"));
+    QVERIFY(read->paths == std::vector<std::string>({odd.string(), alike.string()}));
 }
 
 void RemoteTraceTest::theDialogCompletesHostsAndRemembersPlaces()
