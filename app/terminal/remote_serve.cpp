@@ -173,14 +173,17 @@ int serveRemoteTrace(const fs::path& trace, const fs::path& cache)
         return send(RemoteFrame::Ranks, {}) ? 0 : 1;
     std::error_code failed;
     const fs::path path = fs::weakly_canonical(trace, failed);
-    const auto sealed = sealedFileOf(failed ? trace : path, cache);
+    const auto sealed = sealedFileOf(failed ? trace : path, fs::weakly_canonical(cache, failed));
     const os::Descriptor file = sealed ? os::openToRead(*sealed) : os::Descriptor();
     const auto state = file ? os::stateOf(file.get()) : std::nullopt;
     if (!state) {
         send(RemoteFrame::Failed, sealed ? "the file was deleted" : sealed.error().message());
         return 1;
     }
-    if (!send(RemoteFrame::Opened, fmt::format("{} {}", state->bytes, nameOf(*sealed, *state))))
+    // A name in the cache changes with the trace; the time of such a file is that of its last use.
+    const bool isConverted = sealed->parent_path() == fs::weakly_canonical(cache, failed);
+    const std::string name = isConverted ? sealed->filename().string() : nameOf(*sealed, *state);
+    if (!send(RemoteFrame::Opened, fmt::format("{} {}", state->bytes, name)))
         return 1;
     std::string text;
     while (os::readNext(kStdin, text)) {

@@ -200,6 +200,21 @@ TEST_F(RemoteTraces, ALostConnectionEndsReadsAndCanBeRestored)
     EXPECT_EQ(again.error().what.id, "remote.trace_changed");
 }
 
+TEST_F(RemoteTraces, AConvertedTraceCanBeOpenedAgain)
+{
+    link({});
+    const auto json = m_place.folder() / "t.json";
+    ASSERT_TRUE(profiler::formats::saveTrace(**profiler::formats::openTrace(kSample), json));
+    const auto trace = open(json.string());
+    ASSERT_TRUE(trace) << trace.error().message();
+    cut();
+    EXPECT_TRUE(waitFor([&] { return (*trace)->state() == RemoteTrace::State::Lost; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the time of its last use changes
+    const auto again = (*trace)->reconnect(kOpening);
+    ASSERT_TRUE(again) << again.error().message();
+    EXPECT_EQ(readId(**trace), "16");
+}
+
 TEST_F(RemoteTraces, ClosingEndsReadsThatWait)
 {
     answer(encodeFrame(RemoteFrame::Opened, "1000 x")); // and never sends a byte
