@@ -139,7 +139,7 @@ Result<Opened> RemoteTrace::Connection::connect(const Opening& opening)
     if (!set)
         return tl::unexpected(set.error());
     program = *set;
-    auto started = host->start("exec " + commandLine({program.program, "remote", "--action", "serve", "--job",
+    auto started = host->start("exec " + commandLine({program.program, "remote", "--action", "serve", "--cache",
                                                       program.root + "/traces", "--", path}));
     if (!started)
         return tl::unexpected(started.error());

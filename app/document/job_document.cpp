@@ -72,7 +72,7 @@ JobDocument::JobDocument(Notices* notices, TraceDocument* document) : m_notices(
 {
     connect(m_document, &TraceDocument::traceReplaced, this, &JobDocument::followDocument);
     connect(m_document, &TraceDocument::analysedChanged, this, &JobDocument::goToTarget);
-    connect(m_document, &TraceDocument::traceOpened, this, &JobDocument::goToRemoteTarget);
+    connect(m_document, &TraceDocument::traceOpened, this, &JobDocument::followOpened);
     // The user opens a trace instead.
     connect(m_document, &TraceDocument::loading, this, [this](const QString&, double share) {
         if (share == 0 && m_loading && m_document->isLoading()) {
@@ -276,8 +276,8 @@ void JobDocument::openSelected()
     if (!m_shown.job || !m_shown.rank || m_earlier)
         return;
     if (m_shown.timeline != JobTimeline::OneRank) {
-        if (std::find(m_merged.begin(), m_merged.end(), *m_shown.rank) != m_merged.end())
-            goToMerged();
+        if (isMerged(*m_shown.rank))
+            goToMerged(true);
         else
             setTimeline(JobTimeline::OneRank);
         return;
@@ -337,8 +337,14 @@ void JobDocument::goToRemoteTarget()
             }
 }
 
+bool JobDocument::isMerged(std::size_t rank) const
+{
+    return std::find(m_merged.begin(), m_merged.end(), rank) != m_merged.end();
+}
+
 /// Shows the selected step in the band of the selected rank.
-void JobDocument::goToMerged()
+/// @param mayMerge  again, if the step is not in the merged trace
+void JobDocument::goToMerged(bool mayMerge)
 {
     const profiler::analysis::RankDigest& rank = m_shown.job->ranks[*m_shown.rank];
     const profiler::analysis::RankClock& clock = m_shown.job->analysis.clock.ranks[*m_shown.rank];
@@ -349,8 +355,11 @@ void JobDocument::goToMerged()
         return;
     const profiler::TimeRange range{clock(step->range.begin), clock(step->range.end)};
     const auto trace = m_document->trace();
-    if (!trace->range().overlaps(range)) // only a part of the steps is shown
-        return merge(m_shown.timeline);
+    if (!trace->range().overlaps(range)) { // only a part of the steps is shown
+        if (mayMerge)
+            merge(m_shown.timeline);
+        return;
+    }
     const std::string name = profiler::job::mergedName(rank);
     std::optional<profiler::TrackId> band;
     std::optional<profiler::SliceId> mark;
@@ -401,12 +410,6 @@ void JobDocument::setTimeline(JobTimeline timeline)
         return;
     }
     emit m_notices->outdated();
-    if (m_shown.isRemote && timeline != JobTimeline::OneRank) {
-        emit timelineChanged();
-        emit m_notices->noticed(tr("The traces are on another machine, and the timeline shows one of them at a time."),
-                                tr("To see all ranks in one timeline, copy the folder here and open it."), false);
-        return;
-    }
     // A file with all ranks needs no merging.
     if (timeline == JobTimeline::OneRank || m_shown.job->files.files.size() == 1) {
         m_shown.timeline = JobTimeline::OneRank;
@@ -419,6 +422,8 @@ void JobDocument::setTimeline(JobTimeline timeline)
 
 void JobDocument::merge(JobTimeline timeline)
 {
+    if (m_shown.isRemote)
+        return mergeThere(timeline);
     if (m_document->isLoading())
         m_document->cancelLoading();
     m_loading = true;
@@ -442,7 +447,7 @@ void JobDocument::merge(JobTimeline timeline)
             const auto trace = profiler::job::mergeRanks(*job, ranks, options);
             post([this, trace, timeline, what, ranks] {
                 if (trace)
-                    takeMerged(*trace, timeline, ranks);
+                    takeMerged(*trace, {timeline, ranks});
                 else
                     fail(what, trace.error());
             });
@@ -450,16 +455,59 @@ void JobDocument::merge(JobTimeline timeline)
         [this, what](const profiler::Error& error) { fail(what, error); });
 }
 
-void JobDocument::takeMerged(const std::shared_ptr<const profiler::Trace>& trace, JobTimeline timeline,
-                             std::vector<std::size_t> ranks)
+void JobDocument::mergeThere(JobTimeline timeline)
+{
+    Merged wanted{timeline, ranksFor(timeline)};
+    std::vector<std::int64_t> numbers;
+    for (const std::size_t rank : wanted.ranks)
+        numbers.push_back(m_shown.job->ranks[rank].rank);
+    std::optional<std::int64_t> step;
+    if (m_shown.step)
+        step = m_shown.job->analysis.steps[*m_shown.step];
+    m_remote = std::move(wanted);
+    emit remoteRanksWanted(numbers, step);
+}
+
+void JobDocument::takeRemoteRanks(bool areShown)
+{
+    if (!areShown)
+        m_remote.reset();
+    if (!m_remote) {
+        emit timelineChanged();
+        return;
+    }
+    m_shown.timeline = m_remote->timeline; // before the document shows it
+    m_merged = m_remote->ranks;
+    m_target.reset();
+}
+
+/// A trace is complete; a remote one only as far as it can be.
+void JobDocument::followOpened()
+{
+    if (m_remote && m_document->path() == m_shown.folder) {
+        m_remote.reset();
+        showMerged();
+        return;
+    }
+    goToRemoteTarget();
+}
+
+void JobDocument::takeMerged(const std::shared_ptr<const profiler::Trace>& trace, Merged merged)
 {
     finishLoading();
-    m_shown.timeline = timeline; // before the document shows it
-    m_merged = std::move(ranks);
+    m_shown.timeline = merged.timeline; // before the document shows it
+    m_merged = std::move(merged.ranks);
     m_target.reset();
     m_document->showTrace(trace, tr("%1 ranks").arg(m_merged.size()), m_shown.folder);
+    showMerged();
+}
+
+/// Shows the selected step in the merged trace that the document has got.
+void JobDocument::showMerged()
+{
     emit timelineChanged();
-    openSelected();
+    if (isMerged(*m_shown.rank))
+        goToMerged(false); // another machine may send other steps
     if (m_merged.size() < m_shown.job->ranks.size())
         emit m_notices->noticed(
             tr("The timeline shows the %1 latest of %2 ranks.").arg(m_merged.size()).arg(m_shown.job->ranks.size()), {},
@@ -483,6 +531,7 @@ void JobDocument::close()
     m_shown.title.clear();
     m_shown.timeline = JobTimeline::OneRank;
     m_shown.isRemote = false;
+    m_remote.reset();
     m_shown.rank.reset();
     m_shown.step.reset();
     m_target.reset();

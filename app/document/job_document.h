@@ -43,13 +43,16 @@ public:
     /// inputs, a notice says why, and nothing else changes. While files are read, job() is that of the ranks read so
     /// far.
     void open(const std::vector<std::filesystem::path>& inputs);
-    /// Shows a job whose traces are on another machine (remote_job.h), as open() does. The document shows one of its
-    /// ranks at a time, see remoteTraceWanted().
+    /// Shows a job whose traces are on another machine (remote_job.h), as open() does. Its ranks are read and merged
+    /// there, see remoteTraceWanted() and remoteRanksWanted().
     /// @param place  "gpu1:/data/run"
     void showRemote(const std::shared_ptr<const profiler::job::Job>& job, const QString& place);
     [[nodiscard]] bool isRemote() const { return m_shown.isRemote; }
     /// A remote job is shown, or will be again if loading is cancelled.
     [[nodiscard]] bool needsConnection() const { return isRemote() || (m_earlier && m_earlier->isRemote); }
+    /// The answer to remoteRanksWanted().
+    /// @param areShown  the document is about to show them
+    void takeRemoteRanks(bool areShown);
     /// Cancels open(); the earlier job stays.
     void cancelLoading();
     [[nodiscard]] bool isLoading() const { return m_loading; }
@@ -85,6 +88,10 @@ signals:
     /// Asks for a file of the job, which is on another machine, to be shown in the document.
     /// @param file  index into Job::files
     void remoteTraceWanted(std::size_t file);
+    /// Asks for ranks of such a job to be merged on the other machine and shown in the document: takeRemoteRanks().
+    /// @param ranks  their numbers, from top to bottom
+    /// @param step  number of a step that must be shown if the merged trace cannot contain all of them
+    void remoteRanksWanted(const std::vector<std::int64_t>& ranks, std::optional<std::int64_t> step);
 
 private:
     /// A step to show when the trace of its rank has been read and analysed.
@@ -104,6 +111,12 @@ private:
         bool isRemote = false;
     };
 
+    /// Ranks to show together.
+    struct Merged {
+        JobTimeline timeline = JobTimeline::OneRank;
+        std::vector<std::size_t> ranks;
+    };
+
     void fail(const QString& what, const profiler::Error& error);
     void finishLoading();
     void show(const std::shared_ptr<const profiler::job::Job>& job, const std::filesystem::path& folder,
@@ -113,12 +126,15 @@ private:
     void take(const std::shared_ptr<const profiler::job::Job>& job, const std::filesystem::path& folder);
     void reportExcluded();
     [[nodiscard]] std::vector<std::size_t> ranksFor(JobTimeline timeline) const;
-    void takeMerged(const std::shared_ptr<const profiler::Trace>& trace, JobTimeline timeline,
-                    std::vector<std::size_t> ranks);
+    void takeMerged(const std::shared_ptr<const profiler::Trace>& trace, Merged merged);
+    void followOpened();
+    void showMerged();
     void goToTarget();
     void goToRemoteTarget();
-    void goToMerged();
+    [[nodiscard]] bool isMerged(std::size_t rank) const;
+    void goToMerged(bool mayMerge);
     void merge(JobTimeline timeline);
+    void mergeThere(JobTimeline timeline);
     void followDocument();
     void close();
 
@@ -127,6 +143,7 @@ private:
     Shown m_shown;
     std::optional<Shown> m_earlier;    ///< before a part of a job was shown
     std::vector<std::size_t> m_merged; ///< the ranks that the document shows, if not one
+    std::optional<Merged> m_remote;    ///< asked for by remoteRanksWanted()
     std::optional<Target> m_target;
     bool m_loading = false;
     Background m_work{this};

@@ -79,9 +79,11 @@ std::vector<advisor::Evidence> evidenceOf(const QJsonArray& rows, const profiler
     for (qsizetype i = 0; i < std::min(rows.size(), kMostRows); ++i) {
         const QJsonObject row = rows[i].toObject();
         const std::string name = row["track"].toString().toStdString();
+        const std::string process = row["process"].toString().toStdString();
         const auto tracks = trace.tracks();
-        const auto track = std::find_if(tracks.begin(), tracks.end(),
-                                        [&](const profiler::Track& one) { return trace.track(one.id).name == name; });
+        const auto track = std::find_if(tracks.begin(), tracks.end(), [&](const profiler::Track& one) {
+            return one.name == name && one.processName == process;
+        });
         const double begin = numberOf(row["begin_us"]), duration = numberOf(row["duration_us"]);
         const double most = Microseconds(trace.range().duration()).count();
         if (track == tracks.end() || begin < 0 || duration < 0 || begin + duration > most + 1)

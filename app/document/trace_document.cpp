@@ -409,10 +409,10 @@ void TraceDocument::showTrace(const std::shared_ptr<const profiler::Trace>& trac
 }
 
 void TraceDocument::showRemote(const std::shared_ptr<const profiler::Trace>& trace, const QString& place,
-                               const QString& whyNotAnalysed)
+                               const QString& whyNotAnalysed, const QString& title)
 {
     leaveFor(*trace);
-    replaceTrace(trace, titleOf(place.toStdString()), place.toStdString());
+    replaceTrace(trace, title.isEmpty() ? titleOf(place.toStdString()) : title, place.toStdString());
     m_whyNotAnalysed = whyNotAnalysed;
     emit analysedChanged();
     emit adviceChanged();

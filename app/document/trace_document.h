@@ -87,8 +87,9 @@ public:
     /// since that reads all of it; see analyseHere() and setAdvice().
     /// @param place  "gpu1:/data/run.sstrace"
     /// @param whyNotAnalysed  for the views that show analyses
+    /// @param title  empty: that of a file
     void showRemote(const std::shared_ptr<const profiler::Trace>& trace, const QString& place,
-                    const QString& whyNotAnalysed);
+                    const QString& whyNotAnalysed, const QString& title = {});
     /// Reads and analyses a remote trace here.
     void analyseHere();
     /// Advice for the trace from the other machine.

@@ -130,39 +130,77 @@ void RemoteTraceService::open(const RemotePlace& place)
 
 void RemoteTraceService::openRank(std::size_t file)
 {
-    if (!m_jobHost || file >= m_job->paths.size() || !mayOpen())
+    if (!m_job || file >= m_job->paths.size() || !mayOpen())
         return;
-    RemotePlace rank = m_folder;
-    rank.path = asQString(m_job->job.files.files[file].string()).mid(m_folder.host.size() + 1);
-    start({rank, m_job->paths[file], m_jobHost, true});
+    Wanted rank = m_folder;
+    rank.place.path = asQString(m_job->job.files.files[file].string()).mid(m_folder.place.host.size() + 1);
+    rank.path = m_job->paths[file];
+    rank.isRank = true;
+    start(rank);
+}
+
+void RemoteTraceService::openRanks(const advisor::runner::RanksToMerge& ranks)
+{
+    if (!m_job || !mayOpen()) {
+        emit ranksOpened(false);
+        return;
+    }
+    Wanted merged = m_folder;
+    merged.isRank = true;
+    merged.merged = ranks;
+    start(merged);
 }
 
 void RemoteTraceService::leaveJob()
 {
-    m_jobHost.reset();
+    m_folder = {};
     m_job.reset();
+    if (m_isOpeningRank)
+        cancelOpening();
+}
+
+/// Ends the progress that is shown.
+void RemoteTraceService::finishOpening(bool areRanksShown)
+{
+    m_isOpening = m_isOpeningRank = false;
+    emit progressed({}, 1);
+    if (std::exchange(m_isOpeningRanks, false))
+        emit ranksOpened(areRanksShown);
 }
 
 void RemoteTraceService::start(const Wanted& wanted)
 {
+    if (m_isOpeningRanks && !wanted.merged)
+        finishOpening(); // superseded, and no answer about other ranks will come
     m_isOpening = true;
+    m_isOpeningRank = wanted.isRank;
+    m_isOpeningRanks = wanted.merged.has_value();
     emit progressed(tr("Connecting to %1").arg(wanted.place.host), 0);
-    const Failed failed = [this, place = wanted.place](const Error& error) {
-        m_isOpening = false;
-        emit progressed({}, 1);
+    const Failed failed = [this, place = wanted.place, areRanks = m_isOpeningRanks](const Error& error) {
+        finishOpening();
+        const QString why = asQString(error.what.text);
         if (error.code != Error::Code::Cancelled)
-            emit m_notices->noticed(tr("%1 cannot be opened: %2").arg(place.text(), asQString(error.what.text)),
+            emit m_notices->noticed(areRanks ? tr("The ranks cannot be shown together: %1").arg(why)
+                                             : tr("%1 cannot be opened: %2").arg(place.text(), why),
                                     detailOf(error), true);
     };
     m_opening.start(
-        [this, wanted, failed](const std::stop_token& stop, const Background::Post& post) {
+        [this, given = wanted, failed](const std::stop_token& stop, const Background::Post& post) {
+            Wanted there = given;
             const auto tell = [this, post](const QString& what, double share) {
                 post([this, what, share] { emit progressed(what, std::min(share, 0.99)); });
             };
+            if (there.merged) {
+                const auto merged = advisor::runner::mergeRemoteRanks(
+                    *there.host, there.path, *there.merged, openingWith(stop, tell, tr("Merging the ranks there")));
+                if (!merged)
+                    return post([failed, error = merged.error()] { failed(error); });
+                there.path = *merged;
+            }
             const auto opening = openingWith(stop, tell, tr("Converting the trace there"));
-            const auto remote = RemoteTrace::open(wanted.host, wanted.path, opening);
-            if (!remote && remote.error().what.id == advisor::runner::kRemoteRanks && !wanted.isRank)
-                return openJob(wanted, stop, post, failed);
+            const auto remote = RemoteTrace::open(there.host, there.path, opening);
+            if (!remote && remote.error().what.id == advisor::runner::kRemoteRanks && !there.isRank)
+                return openJob(there, stop, post, failed);
             if (!remote)
                 return post([failed, error = remote.error()] { failed(error); });
             // A read that waits ends when the user cancels.
@@ -170,11 +208,11 @@ void RemoteTraceService::start(const Wanted& wanted)
             post([this] { emit progressed(tr("Reading the overview of the trace"), 0); });
             const auto begin = std::chrono::steady_clock::now();
             const auto trace =
-                profiler::container::readSealedOnDemand({*remote, wanted.place.text().toStdString()}, stop);
+                profiler::container::readSealedOnDemand({*remote, there.place.text().toStdString()}, stop);
             if (!trace)
                 return post([failed, error = trace.error()] { failed(error); });
             const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-            Opened opened{wanted, *remote, *trace, static_cast<double>((*remote)->fetched()) / took.count()};
+            Opened opened{there, *remote, *trace, static_cast<double>((*remote)->fetched()) / took.count()};
             post([this, opened = std::move(opened)] { show(opened); });
         },
         failed);
@@ -197,26 +235,22 @@ void RemoteTraceService::openJob(const Wanted& wanted, const std::stop_token& st
 
 void RemoteTraceService::takeJob(const Wanted& wanted, const std::shared_ptr<const RemoteJob>& job)
 {
-    m_isOpening = false;
-    emit progressed({}, 1);
-    m_jobHost = wanted.host;
-    m_folder = wanted.place;
+    finishOpening();
+    m_folder = wanted;
     m_job = job;
-    addRecentPlace(m_folder);
-    emit jobOpened({m_job, &m_job->job}, m_folder.text());
+    addRecentPlace(wanted.place);
+    emit jobOpened({job, &job->job}, wanted.place.text());
 }
 
 void RemoteTraceService::cancelOpening()
 {
     m_opening.cancel();
-    m_isOpening = false;
-    emit progressed({}, 1);
+    finishOpening();
 }
 
 void RemoteTraceService::show(const Opened& opened)
 {
-    m_isOpening = false;
-    emit progressed({}, 1);
+    finishOpening(true); // before the document shows them
     leave();
     m_remote = opened.remote;
     m_remote->setImpatient(std::this_thread::get_id());
@@ -228,10 +262,12 @@ void RemoteTraceService::show(const Opened& opened)
     m_isAnalysedHere = false;
     m_isAutomatic = size() <= m_mostAutomatic && secondsToTransfer() <= kMostAutomaticSeconds;
     m_isShowing = true;
+    const auto& merged = opened.wanted.merged;
     m_document->showRemote(opened.trace, m_place.text(),
                            tr("The trace is on %1, and only what you look at is transferred. Choose Analyse here to "
                               "transfer all of its %2.")
-                               .arg(m_place.host, formatBytes(static_cast<double>(size()))));
+                               .arg(m_place.host, formatBytes(static_cast<double>(size()))),
+                           merged ? tr("%1 ranks").arg(merged->ranks.size()) : QString());
     m_isShowing = false;
     if (!opened.wanted.isRank)
         addRecentPlace(m_place);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/runner/remote_ranks.h"
 #include "advisor/runner/remote_trace.h"
 #include "app/document/remote_job.h"
 #include "app/services/background.h"
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -24,8 +26,8 @@ class TraceDocument;
 
 /// A trace on another machine, shown in the document: opens it, reports how much of it has come here, and connects
 /// again after the connection was lost. A small trace is transferred and analysed here at once; the findings of a large
-/// one come from the other machine. A folder of ranks opens as a job; the timeline shows one of its ranks at a time.
-/// GUI thread, which never waits for the connection.
+/// one come from the other machine. A folder of ranks opens as a job; the timeline shows one of its ranks, or several
+/// that were merged there. GUI thread, which never waits for the connection.
 class RemoteTraceService : public QObject {
     Q_OBJECT
 public:
@@ -43,7 +45,11 @@ public:
     /// Shows a trace of the job that was opened last, over the same connection.
     /// @param file  index into Job::files
     void openRank(std::size_t file);
-    /// The job is no longer shown: closes its connection, unless the document shows one of its ranks.
+    /// Merges ranks of the job there, and shows them as one trace, which comes here like any other. Reports
+    /// ranksOpened().
+    void openRanks(const advisor::runner::RanksToMerge& ranks);
+    /// The job is no longer shown: closes its connection, unless the document shows one of its ranks, and opens no
+    /// other one.
     void leaveJob();
     [[nodiscard]] bool isOpening() const { return m_isOpening; }
     void cancelOpening();
@@ -71,6 +77,8 @@ signals:
     void changed();                                     ///< state, bytes, or what is analysed
     /// The place is a folder or a pattern. openRank() opens its traces.
     void jobOpened(const std::shared_ptr<const profiler::job::Job>& job, const QString& place);
+    /// The document is about to show the ranks of openRanks(), or they cannot be shown, or something else was opened.
+    void ranksOpened(bool areShown);
 
 private:
     using Remote = std::shared_ptr<advisor::runner::RemoteTrace>;
@@ -81,7 +89,8 @@ private:
         RemotePlace place; ///< to show
         std::string path;  ///< there, as the machine has it
         Host host;
-        bool isRank = false; ///< of the job
+        bool isRank = false;                                   ///< of the job
+        std::optional<advisor::runner::RanksToMerge> merged{}; ///< `path` is the job's: these of its ranks
     };
     /// A trace whose overview has been read.
     struct Opened {
@@ -92,6 +101,7 @@ private:
     };
     [[nodiscard]] bool mayOpen();
     void start(const Wanted& wanted);
+    void finishOpening(bool areRanksShown = false);
     void openJob(const Wanted& wanted, const std::stop_token& stop, const Background::Post& post, const Failed& failed);
     void takeJob(const Wanted& wanted, const std::shared_ptr<const RemoteJob>& job);
     void show(const Opened& opened);
@@ -108,13 +118,12 @@ private:
     QString m_whyLost;
     quint64 m_fetched = 0, m_mostAutomatic = kMostAutomatic;
     double m_bytesPerSecond = 0;
-    bool m_isOpening = false, m_isAnalysedHere = false, m_isAutomatic = false, m_isAdvising = false,
-         m_isShowing = false;
-    Remote m_remote;      ///< null: the document shows no remote trace
-    Host m_jobHost;       ///< null: no job
-    RemotePlace m_folder; ///< of the job
-    std::shared_ptr<const RemoteJob> m_job;
-    QTimer m_look; ///< notices what has come
+    bool m_isOpening = false, m_isOpeningRank = false, m_isOpeningRanks = false, m_isAnalysedHere = false,
+         m_isAutomatic = false, m_isAdvising = false, m_isShowing = false;
+    Remote m_remote;                        ///< null: the document shows no remote trace
+    Wanted m_folder;                        ///< of the job
+    std::shared_ptr<const RemoteJob> m_job; ///< null: no job
+    QTimer m_look;                          ///< notices what has come
     Background m_opening{this}, m_reconnecting{this}, m_advising{this};
 };
 

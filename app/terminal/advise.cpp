@@ -32,6 +32,7 @@ Json evidenceJson(const profiler::Trace& trace, const std::vector<Evidence>& evi
     Json rows = Json::array();
     for (const Evidence& place : evidence)
         rows.push_back({{"track", trace.track(place.track).name},
+                        {"process", trace.track(place.track).processName},
                         {"name", place.name},
                         {"begin_us", toUs(place.range.begin - trace.range().begin)},
                         {"duration_us", toUs(place.range.duration())}});

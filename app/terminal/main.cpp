@@ -504,8 +504,12 @@ void addInstallation(CLI::App& app, CommandLine& line)
     remote->group(""); // for the near side, not for users
     remote->add_option("--action", line.remote.action)
         ->required()
-        ->check(CLI::IsMember({"supervise", "follow", "files", "stop", "kill", "answer", "serve", "ranks", "bundle"}));
-    remote->add_option("--job", line.remote.job)->required();
+        ->check(CLI::IsMember(
+            {"supervise", "follow", "files", "stop", "kill", "answer", "serve", "ranks", "merge", "bundle"}));
+    remote->add_option("--job", line.remote.job);
+    remote->add_option("--cache", line.remote.cache);
+    remote->add_option("--ranks", line.remote.ranks)->delimiter(',');
+    remote->add_option("--step", line.remote.step);
     remote->add_option("--output", line.remote.output);
     remote->add_option("--errors", line.remote.errors);
     remote->add_option("COMMAND", line.remote.command);

@@ -458,9 +458,11 @@ int remoteJob(const RemoteJobOptions& options)
     if (options.action == "bundle")
         return runner::printRemoteBundle();
     if (options.action == "serve" && !options.command.empty())
-        return serveRemoteTrace(options.command.front(), options.job);
+        return serveRemoteTrace(options.command.front(), options.cache);
     if (options.action == "ranks" && !options.command.empty())
-        return writeRemoteRanks(options.command.front(), options.job);
+        return writeRemoteRanks(options.command.front(), options.job, options.cache);
+    if (options.action == "merge" && !options.command.empty())
+        return mergeRemoteRanks(options.command.front(), options.ranks, options.step, options.cache);
     if (options.action == "answer")
         return runner::answerRemotely(options.job, options.command);
     return runner::stopRemoteJob(options.job, options.action == "kill");

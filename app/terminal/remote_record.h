@@ -10,10 +10,13 @@ namespace app::terminal {
 int recordRemotely(const RecordOptions& options, const Streams& streams);
 
 struct RemoteJobOptions {
-    std::string action;        ///< "supervise", "follow", "files", "stop", "kill", "answer", "serve", "bundle"
-    std::filesystem::path job; ///< its folder; serve: that of converted traces
+    std::string action;                   ///< see remoteJob()
+    std::filesystem::path job;            ///< its folder; ranks: file of the figures
+    std::filesystem::path cache;          ///< serve, ranks, merge: folder of converted traces
     std::uint64_t output = 0, errors = 0; ///< follow: what has been sent before
-    std::vector<std::string> command;     ///< supervise; answer: the words of stepscope-cli; serve: the trace
+    std::vector<std::string> command; ///< supervise; answer: the words of stepscope-cli; serve, ranks, merge: the path
+    std::vector<std::int64_t> ranks;  ///< merge: their numbers
+    std::optional<std::int64_t> step; ///< merge: its number
 };
 /// The far side (advisor/runner/remote_job.h, remote_answer.h).
 int remoteJob(const RemoteJobOptions& options);

@@ -5,6 +5,7 @@
 #include "profiler/formats/container/trace_file.h"
 #include "profiler/formats/format.h"
 #include "profiler/job/job_digests.h"
+#include "profiler/job/rank_merge.h"
 #include "profiler/os/connections.h"
 #include "profiler/os/files.h"
 
@@ -15,6 +16,7 @@
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <stop_token>
@@ -42,10 +44,18 @@ constexpr std::size_t kLongestRequest = 64;
 constexpr std::chrono::milliseconds kBetweenProgress{100};
 // Converting takes about half as long as reading.
 constexpr double kReading = 0.7;
+constexpr double kOpening = 0.5;                  ///< reading all ranks for their figures, before some are merged
+constexpr std::uint64_t kMostFigures = 128 << 20; ///< bytes; remote_ranks.cpp accepts as many
 
 bool send(RemoteFrame type, std::string_view payload)
 {
     return os::writeAll(kStdout, advisor::runner::encodeFrame(type, payload)).error == 0;
+}
+
+std::string hashOf(std::string_view text)
+{
+    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
 /// Changes with the file: its path, size and time.
@@ -53,8 +63,7 @@ std::string nameOf(const fs::path& path, const os::FileState& state)
 {
     const std::string text =
         fmt::format("{}\n{} {} {} {}", path.string(), state.bytes, state.modified.count(), state.device, state.inode);
-    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+    return hashOf(text);
 }
 
 /// A trace whose parts can be read on demand.
@@ -163,6 +172,94 @@ bool answer(int file, std::string_view line)
     return send(RemoteFrame::Data, bytes);
 }
 
+int failed(const Error& error)
+{
+    std::cerr << error.message() << '\n';
+    return kBadInput;
+}
+
+void printShare(double share)
+{
+    std::cout << fmt::format("{:.3f}", share) << std::endl;
+}
+
+Result<profiler::job::JobFiles> filesOf(const fs::path& ranks)
+{
+    std::error_code unknown;
+    const fs::path path = fs::weakly_canonical(ranks, unknown); // the near side opens single ranks by their paths
+    return profiler::job::findJobFiles(std::array{unknown ? ranks : path});
+}
+
+/// Changes with the files of a job and with this program, whose path contains a hash of it: another version may
+/// find other figures.
+std::string nameOf(const profiler::job::JobFiles& files)
+{
+    std::error_code unknown;
+    std::string text = fs::read_symlink("/proc/self/exe", unknown).string();
+    for (const fs::path& path : files.files) {
+        const os::Descriptor file = os::openToRead(path);
+        const auto state = file ? os::stateOf(file.get()) : std::nullopt;
+        text += '\n' + (state ? nameOf(path, *state) : path.string());
+    }
+    return hashOf(text);
+}
+
+/// The job in these files, from the cache if its figures are there.
+/// @param progress  of reading the files
+Result<profiler::job::Job> readJob(profiler::job::JobFiles files, const fs::path& cache,
+                                   const std::function<void(double)>& progress)
+{
+    const fs::path known = cache / (nameOf(files) + ".job");
+    std::error_code ignored;
+    if (const auto bytes = os::readFile(known, kMostFigures))
+        if (auto job = profiler::job::decodeJob(*bytes)) {
+            fs::last_write_time(known, fs::file_time_type::clock::now(), ignored); // it is used
+            job->analysis = profiler::analysis::analyseJob(job->ranks);
+            return job;
+        }
+    profiler::job::JobOptions options;
+    options.progress = progress;
+    auto job = profiler::job::openJob(std::move(files), options);
+    fs::create_directories(cache, ignored);
+    removeUnused(cache);
+    if (auto file = job ? os::ReplacementFile::create(known) : std::nullopt)
+        if (file->write(profiler::job::encodeJob(*job)) == 0)
+            static_cast<void>(file->commit()); // otherwise the ranks are read again
+    return job;
+}
+
+/// Indices of ranks by their numbers.
+Result<std::vector<std::size_t>> indicesOf(const profiler::job::Job& job, const std::vector<std::int64_t>& numbers)
+{
+    std::vector<std::size_t> indices;
+    for (const std::int64_t number : numbers) {
+        const auto rank = std::ranges::find(job.ranks, number, &profiler::analysis::RankDigest::rank);
+        if (rank == job.ranks.end())
+            return profiler::fail<"remote.no_rank", "the job no longer has a usable trace of rank {rank}">(
+                Error::Code::NotFound, {}, "open the job again", {{"rank", number}});
+        indices.push_back(static_cast<std::size_t>(rank - job.ranks.begin()));
+    }
+    return indices;
+}
+
+/// Merges ranks into a file.
+/// @param progress  of merging and writing
+Result<void> merge(const profiler::job::Job& job, const std::vector<std::size_t>& ranks,
+                   profiler::job::MergeOptions options, const fs::path& file,
+                   const std::function<void(double)>& progress)
+{
+    options.progress = [&](double share) { progress(kReading * share); };
+    const auto trace = profiler::job::mergeRanks(job, ranks, options);
+    if (!trace)
+        return tl::unexpected(trace.error());
+    std::error_code ignored;
+    fs::create_directories(file.parent_path(), ignored);
+    removeUnused(file.parent_path());
+    profiler::formats::WriteOptions write;
+    write.progress = [&](double share) { progress(kReading + (1 - kReading) * share); };
+    return profiler::formats::saveTrace(**trace, file, write);
+}
+
 } // namespace
 
 int serveRemoteTrace(const fs::path& trace, const fs::path& cache)
@@ -200,20 +297,12 @@ int serveRemoteTrace(const fs::path& trace, const fs::path& cache)
     return 0;
 }
 
-int writeRemoteRanks(const fs::path& ranks, const fs::path& file)
+int writeRemoteRanks(const fs::path& ranks, const fs::path& file, const fs::path& cache)
 {
-    const auto failed = [](const Error& error) {
-        std::cerr << error.message() << '\n';
-        return kBadInput;
-    };
-    std::error_code unknown;
-    const fs::path path = fs::weakly_canonical(ranks, unknown); // the near side opens single ranks by their paths
-    auto files = profiler::job::findJobFiles(std::array{unknown ? ranks : path});
+    auto files = filesOf(ranks);
     if (!files)
         return failed(files.error());
-    profiler::job::JobOptions options;
-    options.progress = [](double share) { std::cout << fmt::format("{:.3f}", share) << std::endl; };
-    const auto job = profiler::job::openJob(std::move(*files), options);
+    const auto job = readJob(*std::move(files), cache, printShare);
     if (!job)
         return failed(job.error());
     auto written = os::ReplacementFile::create(file);
@@ -224,6 +313,46 @@ int writeRemoteRanks(const fs::path& ranks, const fs::path& file)
         return failed(profiler::makeError<"remote.ranks_write", "a file cannot be written there: {why}">(
             Error::Code::Io, file.string(), "make space on the disk there",
             {{"why", std::generic_category().message(number)}}));
+    return kDone;
+}
+
+int mergeRemoteRanks(const fs::path& ranks, const std::vector<std::int64_t>& numbers, std::optional<std::int64_t> step,
+                     const fs::path& cache)
+{
+    auto files = filesOf(ranks);
+    if (!files)
+        return failed(files.error());
+    std::string text = nameOf(*files);
+    double begun = 0; // the share of the work before merging
+    const auto job = readJob(*std::move(files), cache, [&](double share) {
+        begun = kOpening;
+        printShare(kOpening * share);
+    });
+    if (!job)
+        return failed(job.error());
+    const auto indices = indicesOf(*job, numbers);
+    if (!indices)
+        return failed(indices.error());
+    profiler::job::MergeOptions options;
+    const auto& steps = job->analysis.steps;
+    if (const auto found = std::ranges::find(steps, step.value_or(0)); step && found != steps.end())
+        options.step = static_cast<std::size_t>(found - steps.begin());
+    std::uint64_t events = 0;
+    for (const std::size_t index : *indices) {
+        events += job->ranks[index].events;
+        text += fmt::format(" {}", job->ranks[index].rank);
+    }
+    if (options.step && events > options.mostSlices) // only then it matters
+        text += fmt::format(" around {}", *options.step);
+    const std::string name = hashOf(text) + ".sstrace";
+    std::error_code ignored;
+    if (isSealed(cache / name))
+        fs::last_write_time(cache / name, fs::file_time_type::clock::now(), ignored); // it is used
+    else if (auto merged = merge(*job, *indices, options, cache / name,
+                                 [begun](double share) { printShare(begun + (1 - begun) * share); });
+             !merged)
+        return failed(merged.error());
+    std::cout << "trace " << name << std::endl;
     return kDone;
 }
 

@@ -31,6 +31,20 @@ struct Workbench {
         QObject::connect(&document, &TraceDocument::configurationRefused, &configuration, &ConfigurationModel::refuse);
         QObject::connect(&remote, &RemoteTraceService::jobOpened, &job, &JobDocument::showRemote);
         QObject::connect(&job, &JobDocument::remoteTraceWanted, &remote, &RemoteTraceService::openRank);
+        QObject::connect(&job, &JobDocument::remoteRanksWanted, &remote,
+                         [this](const std::vector<std::int64_t>& ranks, std::optional<std::int64_t> step) {
+                             remote.openRanks({ranks, step});
+                         });
+        QObject::connect(&remote, &RemoteTraceService::ranksOpened, &job, &JobDocument::takeRemoteRanks);
+        // What the user opens last supersedes what is being opened on another machine.
+        QObject::connect(&job, &JobDocument::loading, &remote, [this](const QString&, double share) {
+            if (share == 0 && remote.isOpening())
+                remote.cancelOpening();
+        });
+        QObject::connect(&document, &TraceDocument::loading, &remote, [this](const QString&, double share) {
+            if (share == 0 && document.isLoading() && remote.isOpening())
+                remote.cancelOpening();
+        });
         QObject::connect(&job, &JobDocument::changed, &remote, [this] {
             if (!job.needsConnection())
                 remote.leaveJob();

@@ -2,10 +2,12 @@
 #include "app/document/remote_job.h"
 #include "app/services/remote_places.h"
 #include "app/timeline/timeline_canvas.h"
+#include "app/timeline/timeline_groups.h"
 #include "app/views/job/job_heat_map.h"
 #include "app/window/remote_dialog.h"
 #include "profiler/formats/format.h"
 #include "profiler/job/job_digests.h"
+#include "profiler/job/rank_merge.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
@@ -116,6 +118,8 @@ private slots:
     void aLostConnectionCanBeRestored();
     void whatCannotBeOpenedIsReported();
     void aFolderOfRanksIsAJob();
+    void ranksAreShownTogether();
+    void ranksThatCannotBeShownTogetherAreReported();
     void oddFileNamesOfRanksAreOpened();
     void aCancelledLocalJobLeavesTheRemoteOneUsable();
     void aJobThatCannotBeReadIsReported();
@@ -325,7 +329,6 @@ void RemoteTraceTest::aFolderOfRanksIsAJob()
     RemoteTraceService& remote = shown.bench.remote;
     app::JobDocument& job = shown.bench.job;
     app::TraceDocument& document = shown.bench.document;
-    const QSignalSpy noticed(&shown.bench.notices, &app::Notices::noticed);
     for (const QString& path : {folder, folder + "/*.json"}) {
         openHere(shown, kSample.toStdString());
         QTRY_VERIFY(!job.isOpen());
@@ -361,14 +364,146 @@ void RemoteTraceTest::aFolderOfRanksIsAJob()
         QCOMPARE(document.selection()->range(), std::optional(step->range));
         QCOMPARE(app::recentPlaces().first().path, path);
     }
-    // The ranks cannot be shown together.
-    const auto notices = noticed.size();
-    job.setTimeline(app::JobTimeline::ByRank);
-    QCOMPARE(job.timeline(), app::JobTimeline::OneRank);
-    QCOMPARE(noticed.size(), notices + 1);
     document.openTrace(kSample.toStdString());
     QTRY_VERIFY(!job.isOpen());
     QTRY_COMPARE(remote.state(), State::None);
+}
+
+void RemoteTraceTest::ranksAreShownTogether()
+{
+    const Place place;
+    const QString folder = place.file("traces");
+    test_support::writeJobTraces(folder.toStdString(), {.ranks = 6,
+                                                        .ranksPerHost = 2,
+                                                        .steps = 8,
+                                                        .layers = 12,
+                                                        .fault = test_support::Fault::SlowLoader,
+                                                        .faultyRanks = {3},
+                                                        .clockOffsetNs = {0, 7'000'000, -3'000'000}});
+    app_test::App shown;
+    RemoteTraceService& remote = shown.bench.remote;
+    remote.setMostAutomatic(0);
+    app::JobDocument& job = shown.bench.job;
+    app::TraceDocument& document = shown.bench.document;
+    remote.open(place.place(folder));
+    QTRY_VERIFY_WITH_TIMEOUT(job.isOpen() && remote.state() == State::Connected, 60'000);
+    auto* timeline = shown.window.findChild<QComboBox*>("jobTimeline");
+    const auto choose = [&](app::JobTimeline which) {
+        timeline->setCurrentIndex(timeline->findData(static_cast<int>(which)));
+        emit timeline->activated(timeline->currentIndex());
+    };
+    choose(app::JobTimeline::ByLateness);
+    QTRY_COMPARE_WITH_TIMEOUT(job.timeline(), app::JobTimeline::ByLateness, 60'000);
+    QCOMPARE(document.title(), QString("6 ranks"));
+    QVERIFY(job.isOpen());
+    QVERIFY(!document.analysed());
+    // The same trace as of a job in a folder of this machine: its bands, its clock and the flows of its collectives.
+    auto files = profiler::job::findJobFiles(std::array{std::filesystem::path(folder.toStdString())});
+    const auto near = profiler::job::openJob(*std::move(files));
+    std::vector<std::size_t> latest{0, 1, 2, 3, 4, 5};
+    std::stable_sort(latest.begin(), latest.end(), [&](std::size_t a, std::size_t b) {
+        return near->analysis.ranks[a].lateUs > near->analysis.ranks[b].lateUs;
+    });
+    const auto expected = *profiler::job::mergeRanks(*near, latest);
+    const auto trace = document.trace();
+    QCOMPARE(trace->sliceCount(), expected->sliceCount());
+    QVERIFY(trace->range().begin == expected->range().begin && trace->range().end == expected->range().end);
+    QVERIFY(!expected->explicitFlows().empty());
+    QCOMPARE(trace->explicitFlows().size(), expected->explicitFlows().size());
+    const auto rows = app::rowTree(*trace), expectedRows = app::rowTree(*expected);
+    QCOMPARE(rows.size(), std::size_t(6));
+    QVERIFY2(rows.front().name.startsWith("rank 3 on node1"), qPrintable(rows.front().name));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        QCOMPARE(rows[i].name, expectedRows[i].name);
+        QVERIFY(rows[i].startsFolded);
+    }
+    // The selected step is shown in the band of its rank.
+    const auto stepOf = [&](std::size_t rank) {
+        const auto& digest = near->ranks[rank];
+        const auto& clock = near->analysis.clock.ranks[rank];
+        const auto step = std::find_if(digest.steps.begin(), digest.steps.end(),
+                                       [&](const auto& one) { return one.index == near->analysis.steps[*job.step()]; });
+        return profiler::TimeRange{clock(step->range.begin), clock(step->range.end)};
+    };
+    const auto selected = [&] {
+        const auto slice = document.selection()->slice();
+        return slice ? std::optional(trace->slice(*slice).range()) : document.selection()->range();
+    };
+    QCOMPARE(job.rank(), std::optional<std::size_t>(3));
+    QVERIFY(selected() == stepOf(3));
+    // Another rank is shown in the same trace.
+    const QSignalSpy replaced(&document, &app::TraceDocument::traceReplaced);
+    job.select(1, 4);
+    job.openSelected();
+    QVERIFY(selected() == stepOf(1));
+    QCOMPARE(replaced.count(), 0);
+    // Findings come from there, and their evidence is in the band that they are about.
+    QTRY_VERIFY_WITH_TIMEOUT(document.advice(), 60'000);
+    const auto own = advisor::advise(*expected, nullptr);
+    std::size_t places = 0;
+    for (const advisor::RuleAdvice& rule : document.advice()->rules)
+        for (const advisor::Evidence& place : rule.advice.evidence) {
+            const auto same = std::ranges::find(own, rule.id, &advisor::RuleAdvice::id);
+            QVERIFY(same != own.end());
+            QVERIFY2(std::ranges::any_of(same->advice.evidence,
+                                         [&](const advisor::Evidence& one) {
+                                             return trace->track(place.track).processName ==
+                                                        expected->track(one.track).processName &&
+                                                    std::chrono::abs(place.range.begin - one.range.begin) <
+                                                        std::chrono::microseconds(1);
+                                         }),
+                     rule.id.c_str());
+            ++places;
+        }
+    QVERIFY(places > 0);
+    // The connection can be restored.
+    place.cut();
+    QTRY_COMPARE(remote.state(), State::Lost);
+    QVERIFY(job.isOpen());
+    place.restore();
+    shown.window.findChild<QPushButton*>("remoteReconnect")->click();
+    QTRY_COMPARE_WITH_TIMEOUT(remote.state(), State::Connected, 30'000);
+    QCOMPARE(job.timeline(), app::JobTimeline::ByLateness);
+    // Cancel keeps what is on screen.
+    choose(app::JobTimeline::ByHost);
+    QVERIFY(remote.isOpening());
+    shown.window.findChild<QPushButton*>("cancelLoading")->click();
+    QVERIFY(!remote.isOpening());
+    QCOMPARE(timeline->currentData().toInt(), static_cast<int>(app::JobTimeline::ByLateness));
+    QCOMPARE(document.trace(), trace);
+    // The newest choice counts, and one rank can be shown again.
+    choose(app::JobTimeline::ByHost);
+    choose(app::JobTimeline::ByRank);
+    QTRY_COMPARE_WITH_TIMEOUT(job.timeline(), app::JobTimeline::ByRank, 60'000);
+    QVERIFY(app::rowTree(*document.trace()).front().name.startsWith("rank 0 on node0"));
+    choose(app::JobTimeline::OneRank);
+    QTRY_COMPARE_WITH_TIMEOUT(document.path(), std::filesystem::path(job.job()->ranks[1].file), 60'000);
+    QVERIFY(job.isOpen());
+    // A trace that is opened in the meantime supersedes the ranks.
+    choose(app::JobTimeline::ByHost);
+    QVERIFY(remote.isOpening());
+    openHere(shown, kSample.toStdString());
+    QVERIFY(!remote.isOpening());
+    QVERIFY(!job.isOpen());
+}
+
+void RemoteTraceTest::ranksThatCannotBeShownTogetherAreReported()
+{
+    const Place place;
+    const QString folder = place.file("traces");
+    test_support::writeJobTraces(folder.toStdString(), {.ranks = 3, .steps = 3, .layers = 4});
+    app_test::App shown;
+    app::JobDocument& job = shown.bench.job;
+    shown.bench.remote.open(place.place(folder));
+    QTRY_VERIFY_WITH_TIMEOUT(job.isOpen() && shown.bench.remote.state() == State::Connected, 60'000);
+    QVERIFY(QFile::remove(folder + "/rank2.json"));
+    const QSignalSpy noticed(&shown.bench.notices, &app::Notices::noticed);
+    job.setTimeline(app::JobTimeline::ByRank);
+    QTRY_COMPARE_WITH_TIMEOUT(noticed.size(), 1, 60'000);
+    QVERIFY2(noticed.last().first().toString().contains("rank 2"), qPrintable(noticed.last().first().toString()));
+    QVERIFY(!shown.bench.remote.isOpening());
+    QVERIFY(job.isOpen());
+    QCOMPARE(job.timeline(), app::JobTimeline::OneRank);
 }
 
 void RemoteTraceTest::oddFileNamesOfRanksAreOpened()

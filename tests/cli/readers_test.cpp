@@ -287,7 +287,7 @@ TEST(Advise, HasEveryRuleWithItsFields)
     EXPECT_THAT(first["code"]["cpp"], HasSubstr("workers("));
     EXPECT_EQ(first["id"], "loader.workers");
     EXPECT_EQ(first["state"], "fires");
-    EXPECT_THAT(keys(first["evidence"][0]), ElementsAre("track", "name", "begin_us", "duration_us"));
+    EXPECT_THAT(keys(first["evidence"][0]), ElementsAre("track", "process", "name", "begin_us", "duration_us"));
     EXPECT_EQ(first["evidence"][0]["name"], "data wait");
     EXPECT_EQ(first["evidence"][0]["duration_us"], 600);
     EXPECT_EQ(first["evidence"][0]["begin_us"], 1000); // relative to the start of the trace; the first step is warm-up

@@ -1,12 +1,19 @@
 #include "advisor/runner/remote_frames.h"
+#include "advisor/runner/remote_ranks.h"
 #include "advisor/runner/remote_trace.h"
 #include "profiler/formats/container/trace_reader.h"
 #include "profiler/formats/format.h"
 #include "tests/record/remote_place.h"
+#include "tests/support/job_traces.h"
 
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <gmock/gmock.h>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
 
 // The bytes of a trace in another place, which come when they are read.
 namespace record_test {
@@ -28,12 +35,15 @@ protected:
     RemoteTraces() { ::setenv("STEPSCOPE_PROGRAMS", std::filesystem::path(STEPSCOPE_CLI).parent_path().c_str(), 1); }
     ~RemoteTraces() override { ::unsetenv("STEPSCOPE_PROGRAMS"); }
 
-    Opened open(const std::string& path = kSample)
+    [[nodiscard]] RemoteHost host() const
     {
         const std::string home = (m_place.folder() / "home").string();
-        auto host = RemoteHost::through("'" + (m_place.folder() / "bin/link").string() + "' env -i 'HOME=" + home +
-                                        "' PATH=/usr/bin:/bin");
-        return RemoteTrace::open(std::make_shared<const RemoteHost>(*std::move(host)), path, kOpening);
+        return *RemoteHost::through("'" + (m_place.folder() / "bin/link").string() + "' env -i 'HOME=" + home +
+                                    "' PATH=/usr/bin:/bin");
+    }
+    Opened open(const std::string& path = kSample)
+    {
+        return RemoteTrace::open(std::make_shared<const RemoteHost>(host()), path, kOpening);
     }
     /// The link answers a request for the trace with these frames, and waits.
     void answer(const std::string& frames)
@@ -213,6 +223,86 @@ TEST_F(RemoteTraces, AConvertedTraceCanBeOpenedAgain)
     const auto again = (*trace)->reconnect(kOpening);
     ASSERT_TRUE(again) << again.error().message();
     EXPECT_EQ(readId(**trace), "16");
+}
+
+TEST_F(RemoteTraces, RanksAreMergedThereOnce)
+{
+    link({});
+    const auto folder = m_place.folder() / "ranks";
+    test_support::writeJobTraces(folder, {.ranks = 4, .ranksPerHost = 2, .steps = 4, .layers = 6});
+    const auto merge = [&](std::vector<std::int64_t> ranks) {
+        return advisor::runner::mergeRemoteRanks(host(), folder.string(), {std::move(ranks), 11}, kOpening);
+    };
+    const auto cache = m_place.folder() / "home/.cache/stepscope/remote/traces";
+    const auto path = merge({3, 0});
+    ASSERT_TRUE(path) << path.error().message();
+    EXPECT_EQ(std::filesystem::path(*path).parent_path(), cache);
+    const auto files = [&] { return std::distance(std::filesystem::directory_iterator(cache), {}); };
+    EXPECT_EQ(files(), 2); // the figures of the ranks and the trace
+    std::vector<std::string> bands;
+    const auto far = open(*path);
+    ASSERT_TRUE(far);
+    const auto trace = profiler::container::readSealedOnDemand({*far, "far"}, {});
+    ASSERT_TRUE(trace);
+    for (const profiler::Track& track : (*trace)->tracks())
+        if (track.kind == profiler::TrackKind::Stream)
+            bands.push_back(std::to_string(track.processSortIndex) + ' ' + track.processName);
+    EXPECT_THAT(std::set(bands.begin(), bands.end()), testing::ElementsAre("0 rank 3 on node1", "1 rank 0 on node0"));
+    EXPECT_FALSE((*trace)->explicitFlows().empty());
+    // What is there is not made again; another order is another trace.
+    EXPECT_EQ(merge({3, 0}).value_or(""), *path);
+    EXPECT_EQ(files(), 2);
+    EXPECT_NE(merge({0, 3}).value_or(*path), *path);
+    EXPECT_EQ(files(), 3);
+    const auto missing = merge({0, 7});
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error().message(), testing::HasSubstr("rank 7"));
+    std::filesystem::remove(folder / "rank3.json");
+    EXPECT_FALSE(merge({3, 0})); // the figures of before are not used
+}
+
+TEST_F(RemoteTraces, NamesOfMergedTracesAreNotTrusted)
+{
+    const std::string name = std::string(32, 'a') + ".sstrace\n";
+    for (const std::string& printed :
+         {std::string(), "trace " + name + name, "trace ../" + name, std::string("trace /etc/passwd\n"),
+          "trace " + std::string(32, '/') + ".sstrace\n"}) {
+        m_place.folder().write("answer", std::string(advisor::runner::kRemoteBegin) +
+                                             encodeFrame(RemoteFrame::Output, printed) +
+                                             encodeFrame(RemoteFrame::Ended, "0"));
+        m_place.install("link", "for last; do :; done\ncase $last in\n*' merge '*) exec cat '" +
+                                    (m_place.folder() / "answer").string() + "' ;;\nesac\nexec \"$@\"\n");
+        const auto path = advisor::runner::mergeRemoteRanks(host(), "/ranks", {{0, 1}, {}}, kOpening);
+        ASSERT_FALSE(path) << printed;
+        EXPECT_EQ(path.error().what.id, "remote.answer") << printed;
+    }
+}
+
+TEST_F(RemoteTraces, MergedRanksComeOverARealSshd)
+{
+    const Sshd sshd;
+    if (!sshd.runs())
+        GTEST_SKIP() << "there is no sshd: install openssh-server, or set STEPSCOPE_SSHD to its path";
+    const auto folder = m_place.folder() / "two  'ranks'";
+    test_support::writeJobTraces(folder, {.ranks = 2, .steps = 3, .layers = 4});
+    const std::string before = std::getenv("PATH");
+    ::setenv("PATH", ((sshd.folder() / "bin").string() + ':' + before).c_str(), 1);
+    {
+        const auto box = std::make_shared<const RemoteHost>(*RemoteHost::overSsh("box"));
+        const auto path = advisor::runner::mergeRemoteRanks(*box, folder.string(), {{1, 0}, {}}, kOpening);
+        ASSERT_TRUE(path) << path.error().message();
+        const auto far = RemoteTrace::open(box, *path, kOpening);
+        ASSERT_TRUE(far) << far.error().message();
+        const auto trace = profiler::container::readSealedOnDemand({*far, "far"}, {});
+        ASSERT_TRUE(trace);
+        EXPECT_FALSE((*trace)->explicitFlows().empty());
+        std::size_t slices = 0;
+        for (const profiler::Track& track : (*trace)->tracks())
+            slices += (*trace)->sorted(track.id).size();
+        EXPECT_EQ(slices, (*trace)->sliceCount());
+        std::filesystem::remove(*path);
+    }
+    ::setenv("PATH", before.c_str(), 1);
 }
 
 TEST_F(RemoteTraces, ClosingEndsReadsThatWait)
