@@ -112,8 +112,8 @@ Result<std::string> readRemoteRanks(const RemoteHost& host, const std::string& p
         return tl::unexpected(answer.error());
     auto bytes = os::readFile(file, kMostBytes);
     if (answer->status != 0 || !bytes)
-        return fail<"remote.job", "the job cannot be opened there: {why}">(Error::Code::NotFound, host.name(), {},
-                                                                           {{"why", answer->errors}});
+        return fail<"remote.job", "the other machine cannot open the job: {why}">(Error::Code::NotFound, host.name(),
+                                                                                  {}, {{"why", answer->errors}});
     return *std::move(bytes);
 }
 

@@ -91,7 +91,7 @@ struct RemoteTrace::Connection {
     void lose(Error error);
     [[nodiscard]] Error lost() const
     {
-        return profiler::makeError<"remote.trace_lost", "the connection to the trace was lost">(
+        return profiler::makeError<"remote.trace_lost", "the connection to the other machine was lost">(
             Error::Code::Unavailable, host->name(), "connect again");
     }
     Result<void> take(RemoteFrame type, std::string_view payload);
@@ -154,7 +154,7 @@ Result<Opened> RemoteTrace::Connection::connect(const Opening& opening)
             return found ? Result<void>{} : noRemoteFrame();
         }
         if (type == RemoteFrame::Failed)
-            return fail<"remote.trace", "the trace cannot be opened there: {why}">(
+            return fail<"remote.trace", "the other machine cannot open the trace: {why}">(
                 Error::Code::NotFound, host->name(), {}, {{"why", harmlessText(payload)}});
         if (type == RemoteFrame::Ranks && !found)
             return fail<"remote.ranks", "the path is a folder or a pattern, not a trace">(
@@ -206,7 +206,7 @@ void RemoteTrace::Connection::want(std::uint64_t piece)
 Result<void> RemoteTrace::Connection::take(RemoteFrame type, std::string_view payload)
 {
     if (type == RemoteFrame::Failed)
-        return fail<"remote.trace_failed", "the trace can no longer be read there: {why}">(
+        return fail<"remote.trace_failed", "the other machine can no longer read the trace: {why}">(
             Error::Code::Io, host->name(), "open it again", {{"why", harmlessText(payload)}});
     std::uint64_t piece = 0;
     {
@@ -218,7 +218,7 @@ Result<void> RemoteTrace::Connection::take(RemoteFrame type, std::string_view pa
     const auto written =
         os::writeAllAt(cache.get(), piece * kPiece, std::as_bytes(std::span(payload.data(), payload.size())));
     if (written.error != 0)
-        return fail<"remote.piece", "a part of the trace cannot be cached here: {why}">(
+        return fail<"remote.piece", "a transferred part of the trace cannot be stored on this machine: {why}">(
             Error::Code::NoSpace, std::filesystem::temp_directory_path().string(), "make space on the disk",
             {{"why", std::generic_category().message(written.error)}});
     const std::lock_guard lock(mutex);
@@ -403,7 +403,7 @@ Result<std::size_t> RemoteTrace::read(std::uint64_t offset, std::span<std::byte>
     }
     const auto read = os::readAt(m->cache.get(), offset, into.first(bytes));
     if (read.error != 0 || read.bytes < bytes)
-        return fail<"remote.piece_lost", "a cached part of the trace cannot be read: {why}">(
+        return fail<"remote.piece_lost", "a transferred part of the trace cannot be read again: {why}">(
             Error::Code::Io, m->host->name(), "open the trace again",
             {{"why", std::generic_category().message(read.error)}});
     return bytes;

@@ -71,8 +71,10 @@ RemoteTraceService::RemoteTraceService(Notices* notices, TraceDocument* document
     });
     connect(m_document, &TraceDocument::analysedChanged, this, [this] {
         if (m_remote && m_document->analysed() && m_document->trace()->unread().slices > 0)
-            emit m_notices->noticed(tr("The analysis lacks a part of the trace that was not transferred."),
-                                    tr("Reconnect to repeat it."), true);
+            emit m_notices->noticed(tr("A part of the trace is missing from the analysis."),
+                                    tr("It was not transferred before the connection was lost. Reconnect to analyse "
+                                       "the whole trace."),
+                                    true);
     });
 }
 
@@ -192,12 +194,13 @@ void RemoteTraceService::start(const Wanted& wanted)
             };
             if (there.merged) {
                 const auto merged = advisor::runner::mergeRemoteRanks(
-                    *there.host, there.path, *there.merged, openingWith(stop, tell, tr("Merging the ranks there")));
+                    *there.host, there.path, *there.merged,
+                    openingWith(stop, tell, tr("Merging the ranks on %1").arg(there.place.host)));
                 if (!merged)
                     return post([failed, error = merged.error()] { failed(error); });
                 there.path = *merged;
             }
-            const auto opening = openingWith(stop, tell, tr("Converting the trace there"));
+            const auto opening = openingWith(stop, tell, tr("Converting the trace on %1").arg(there.place.host));
             const auto remote = RemoteTrace::open(there.host, there.path, opening);
             if (!remote && remote.error().what.id == advisor::runner::kRemoteRanks && !there.isRank)
                 return openJob(there, stop, post, failed);
@@ -225,7 +228,7 @@ void RemoteTraceService::openJob(const Wanted& wanted, const std::stop_token& st
     const auto tell = [this, post](const QString& what, double share) {
         post([this, what, share] { emit progressed(what, std::min(share, 0.99)); });
     };
-    const auto opening = openingWith(stop, tell, tr("Reading the ranks there"));
+    const auto opening = openingWith(stop, tell, tr("Reading the traces of the job on %1").arg(wanted.place.host));
     const auto bytes = advisor::runner::readRemoteRanks(*wanted.host, wanted.path, opening);
     auto job = bytes ? remoteJob(*bytes, wanted.place.host.toStdString()) : tl::unexpected(bytes.error());
     if (!job)
@@ -264,8 +267,8 @@ void RemoteTraceService::show(const Opened& opened)
     m_isShowing = true;
     const auto& merged = opened.wanted.merged;
     m_document->showRemote(opened.trace, m_place.text(),
-                           tr("The trace is on %1, and only what you look at is transferred. Choose Analyse here to "
-                              "transfer all of its %2.")
+                           tr("The trace is on %1, and only the parts that you look at are transferred. Choose "
+                              "Analyse here to transfer and analyse all of it (%2).")
                                .arg(m_place.host, formatBytes(static_cast<double>(size()))),
                            merged ? tr("%1 ranks").arg(merged->ranks.size()) : QString());
     m_isShowing = false;
@@ -350,9 +353,8 @@ void RemoteTraceService::advise()
     const auto failed = [this, ended](const Error& error) {
         ended();
         if (m_state == State::Connected && error.code != Error::Code::Cancelled)
-            emit m_notices->noticed(
-                tr("The findings did not come from %1: %2").arg(m_place.host, asQString(error.what.text)),
-                detailOf(error), true);
+            emit m_notices->noticed(tr("No findings from %1: %2").arg(m_place.host, asQString(error.what.text)),
+                                    detailOf(error), true);
     };
     m_advising.start(
         [this, remote = m_remote, trace = m_document->trace(), path = m_path, ended,
@@ -372,9 +374,9 @@ void RemoteTraceService::advise()
             const auto rules = remoteAdvice(QByteArray::fromStdString(output), *trace);
             if (!rules)
                 return post([failed, errors, host = remote->host().name()] {
-                    failed(
-                        profiler::makeError<"remote.advice", "the findings of the other machine are malformed: {why}">(
-                            Error::Code::Malformed, host, "run stepscope-cli advise there", {{"why", errors}}));
+                    failed(profiler::makeError<"remote.advice",
+                                               "the findings from the other machine are malformed: {why}">(
+                        Error::Code::Malformed, host, "run stepscope-cli advise there", {{"why", errors}}));
                 });
             auto advice = std::make_shared<Advised>();
             advice->rules = *rules;

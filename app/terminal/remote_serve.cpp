@@ -310,8 +310,8 @@ int writeRemoteRanks(const fs::path& ranks, const fs::path& file, const fs::path
     if (written && number == 0)
         number = written->commit();
     if (number != 0)
-        return failed(profiler::makeError<"remote.ranks_write", "a file cannot be written there: {why}">(
-            Error::Code::Io, file.string(), "make space on the disk there",
+        return failed(profiler::makeError<"remote.ranks_write", "the figures of the job cannot be written: {why}">(
+            Error::Code::Io, file.string(), "make space on the disk of that machine",
             {{"why", std::generic_category().message(number)}}));
     return kDone;
 }

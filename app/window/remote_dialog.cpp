@@ -33,23 +33,24 @@ RemoteDialog::RemoteDialog(QWidget* parent)
     m_host->setMinimumContentsLength(40);
     m_host->completer()->setCompletionMode(QCompleter::PopupCompletion);
     m_path->setPlaceholderText(tr("/data/run.sstrace, or the folder of a job"));
-    m_path->setToolTip(tr("A trace, or a folder or pattern of the ranks of a job (traces/rank*.json); absolute, or "
-                          "relative to the folder in which a command there starts"));
+    m_path->setToolTip(tr("A trace file, or the traces of a job: a folder, or a pattern such as traces/rank*.json. A "
+                          "relative path starts in your home folder there, or with a command prefix in the folder "
+                          "in which the command starts."));
     m_recent->addItem(tr("Choose…"));
     const QList<RemotePlace> recent = recentPlaces();
     for (const RemotePlace& place : recent)
         m_recent->addItem(place.text(), QStringList{place.isCommand ? "command" : "", place.host, place.path});
     auto* explanation = new QLabel(
-        tr("The trace stays on the other machine. A small one is transferred completely, of a large one only what you "
-           "look at. Stepscope uses your ssh with its configuration, keys and agent. The first time, it uploads its "
-           "program (20 MB) there, into ~/.cache/stepscope."),
+        tr("The trace stays on the other machine. A small trace is transferred completely; of a large trace, only the "
+           "parts that you look at. Stepscope connects with your ssh client and its configuration, keys and agent. On "
+           "the first connection, it uploads its own program (20 MB) to ~/.cache/stepscope there."),
         this);
     explanation->setWordWrap(true);
     auto* form = new QFormLayout;
     form->addRow(tr("Recent"), m_recent);
-    form->addRow(tr("Connect through"), m_kind);
-    form->addRow(tr("Host or prefix"), m_host);
-    form->addRow(tr("Path of the trace"), m_path);
+    form->addRow(tr("Connect with"), m_kind);
+    form->addRow(tr("Host or command prefix"), m_host);
+    form->addRow(tr("Path on that machine"), m_path);
     form->setRowVisible(m_recent, !recent.isEmpty());
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(form);

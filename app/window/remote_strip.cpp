@@ -41,10 +41,11 @@ void RemoteStrip::showState()
     m_reconnect->setVisible(state == State::Lost);
     m_analyse->setVisible(state == State::Connected && !m_remote->isAnalysedHere());
     m_analyse->setToolTip(m_remote->secondsToTransfer() > 0
-                              ? tr("Transfer the rest of the trace, for the steps, the summary and the other analyses: "
-                                   "about %1 at the measured speed")
+                              ? tr("Transfer the rest of the trace and analyse it on this machine: its steps, the "
+                                   "summary and the other panels. The transfer takes about %1 at the measured speed.")
                                     .arg(formatUs(m_remote->secondsToTransfer() * 1e6))
-                              : tr("Transfer all of the trace, for the steps, the summary and the other analyses"));
+                              : tr("Transfer the rest of the trace and analyse it on this machine: its steps, the "
+                                   "summary and the other panels."));
     const QString amount = tr("%1 of %2 transferred")
                                .arg(formatBytes(static_cast<double>(m_remote->fetched())),
                                     formatBytes(static_cast<double>(m_remote->size())));
@@ -52,11 +53,11 @@ void RemoteStrip::showState()
     if (state == State::Lost)
         text = tr("The connection to %1 was lost  ·  %2").arg(m_remote->place().host, amount);
     else if (state == State::Reconnecting)
-        text = tr("Connecting to %1 again…  ·  %2").arg(m_remote->place().host, amount);
+        text = tr("Reconnecting to %1…  ·  %2").arg(m_remote->place().host, amount);
     else if (m_remote->isAdvising())
-        text += tr("  ·  the rules run there…");
+        text += tr("  ·  looking for findings on %1…").arg(m_remote->place().host);
     else if (m_remote->isAutomatic())
-        text += tr("  ·  small enough to be analysed here");
+        text += tr("  ·  small: transferred completely and analysed here");
     m_text->setText(text);
     // Text from the other machine must not be interpreted as HTML.
     m_text->setToolTip(Qt::convertFromPlainText(state == State::Lost ? m_remote->whyLost() : m_remote->place().text()));
