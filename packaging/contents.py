@@ -72,8 +72,8 @@ def owner_of(path):
     raise Unlicensed(f"no Debian package owns {path}")
 
 
-def compiled_in(torch_root):
-    """The packages whose headers and static libraries are part of our programs."""
+def compiled_in(torch_root, installed):
+    """The packages whose headers and static libraries are part of our programs in the folder `installed`."""
     packages = debian_packages(COMPILED_IN)
     for module, title in HEADERS.items():
         folders = [name for name in os.listdir(torch_root) if re.fullmatch(module + r"-[^-]+\.dist-info", name)] if torch_root else []
@@ -86,8 +86,17 @@ def compiled_in(torch_root):
                             texts.append(file.read())
             if not texts:
                 raise Unlicensed(f"{folder} has no licence file")
-            packages.append(Package(title, folder.split("-")[1], "\n".join(texts), "headers"))
+            version = folder.split("-")[1]
+            if module == "torch":  # and of the versions whose operators are recorded, which have the same licence
+                names = [name for _, _, files in os.walk(installed) for name in files]
+                others = [found[1] for found in map(re.compile(r"stepscope_ops_torch_(.+)\.so").fullmatch, names) if found]
+                version = ", ".join(sorted({version, *others}, key=_numbers))
+            packages.append(Package(title, version, "\n".join(texts), "headers"))
     return packages
+
+
+def _numbers(version):
+    return [int(part) for part in re.findall(r"\d+", version)]
 
 
 def owners(libraries):

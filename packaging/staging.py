@@ -152,6 +152,15 @@ class Tree:
         return found
 
 
+def build(*more):
+    """Builds what a package contains, and more targets if given. Without a network, the libraries for PyTorch's operators may be incomplete;
+    packaging/operators names the missing ones."""
+    packaging = os.path.join(SOURCE, "packaging")
+    targets = ["stepscope", "stepscope-cli", "stepscope_pages", "stepscope_page", "stepscope_ops"]
+    run(os.path.join(packaging, "build"), "release", "--", *targets, *more)
+    run(os.path.join(packaging, "operators"), "--if-reachable")
+
+
 def stage(component):
     folder = os.path.join(BUILD, "..", "stage", component)
     shutil.rmtree(folder, ignore_errors=True)

@@ -4,7 +4,7 @@
 #if __has_include(<torch/headeronly/version.h>)
 #include <torch/headeronly/version.h>
 #else
-#include <torch/version.h> // before 2.9
+#include <torch/version.h> // before 2.10
 #endif
 
 /// A separate library for Python's LibTorch: the trainer's callbacks, which forward operators to the C functions of the

@@ -1,7 +1,7 @@
 """LibTorch's operators, which are executed without any Python code.
 
-If the program uses the LibTorch for which this Stepscope was built, a small library of ours registers a callback, as
-our own trainer does. Otherwise, LibTorch's profiler is used in its NVTX mode: it passes the name of each operator to
+If there is a small library of ours for exactly the version of the program's LibTorch (packaging/operators), it registers
+a callback, as our own trainer does. Otherwise, LibTorch's profiler is used in its NVTX mode: it passes the name of each operator to
 NVTX, where the injection library receives it. That works with any version, but LibTorch creates a text for each
 operator (2 µs, 6.5 µs with shapes: tests/record/operator_cost.py); the trace's notes say so.
 
@@ -13,6 +13,7 @@ import atexit
 import ctypes
 import glob
 import os
+import re
 import sys
 
 from . import sites
@@ -65,7 +66,8 @@ def _fitting(folder, torch):
     version = torch.__version__.split("+")[0]  # the suffix is the CUDA version
     path = os.path.join(folder, f"{_NAME}{version}.so")
     if not os.path.exists(path):
-        built = sorted(os.path.basename(name)[len(_NAME) : -3] for name in glob.glob(os.path.join(folder, _NAME + "*.so")))
+        built = [os.path.basename(name)[len(_NAME) : -3] for name in glob.glob(os.path.join(folder, _NAME + "*.so"))]
+        built.sort(key=lambda name: [int(part) for part in re.findall("[0-9]+", name)])
         ours = f"was built for PyTorch {', '.join(built)}" if built else "was built without its library for PyTorch's operators"
         raise OSError(f"this Stepscope {ours}, and the program uses PyTorch {version}")
     if not torch._C._GLIBCXX_USE_CXX11_ABI:
