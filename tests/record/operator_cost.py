@@ -21,10 +21,10 @@ def loop(count=2000):
     return (time.perf_counter() - began) / count / OPERATORS * 1e6
 
 
-from stepscope import operators, recording
+from stepscope import operators, tracing
 
 shapes = "shapes" in sys.argv
-session = recording.current()
+session = tracing.current()
 loop()
 off, on = [], []
 for _ in range(15):
