@@ -442,14 +442,14 @@ void RemoteTraceTest::ranksAreShownTogether()
     const auto own = advisor::advise(*expected, nullptr);
     std::size_t places = 0;
     for (const advisor::RuleAdvice& rule : document.advice()->rules)
-        for (const advisor::Evidence& place : rule.advice.evidence) {
+        for (const advisor::Evidence& there : rule.advice.evidence) {
             const auto same = std::ranges::find(own, rule.id, &advisor::RuleAdvice::id);
             QVERIFY(same != own.end());
             QVERIFY2(std::ranges::any_of(same->advice.evidence,
                                          [&](const advisor::Evidence& one) {
-                                             return trace->track(place.track).processName ==
+                                             return trace->track(there.track).processName ==
                                                         expected->track(one.track).processName &&
-                                                    std::chrono::abs(place.range.begin - one.range.begin) <
+                                                    std::chrono::abs(there.range.begin - one.range.begin) <
                                                         std::chrono::microseconds(1);
                                          }),
                      rule.id.c_str());
