@@ -261,11 +261,24 @@ std::optional<Interpreter> describe(const fs::path& path)
     return Interpreter{path.string(), json.value("python", ""), json.value("torch", ""), json.value("cupti", "")};
 }
 
-/// Whether the library for the operators of this PyTorch version is installed.
-bool hasOperators(const std::string& torch)
+/// Versions of PyTorch whose library for operators is installed, ascending. resources/python/stepscope/operators.py
+/// looks for it next to the injection library.
+std::vector<std::string> versionsWithOperators()
 {
-    const std::string name = "stepscope_ops_torch_" + torch.substr(0, torch.find('+')) + ".so";
-    return findNearProgram({("../lib/" + name).c_str(), ("../lib/stepscope/" + name).c_str()}, "").has_value();
+    constexpr std::string_view kBefore = "stepscope_ops_torch_", kAfter = ".so";
+    std::vector<std::string> versions;
+    const auto library = findNearProgram({"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"},
+                                         "the injection library");
+    if (!library)
+        return versions;
+    std::error_code failed;
+    for (const fs::directory_entry& entry : fs::directory_iterator(library->parent_path(), failed))
+        if (const std::string name = entry.path().filename(); name.starts_with(kBefore) && name.ends_with(kAfter))
+            versions.push_back(name.substr(kBefore.size(), name.size() - kBefore.size() - kAfter.size()));
+    std::sort(versions.begin(), versions.end(), [](const std::string& a, const std::string& b) {
+        return std::pair(versionOf(a), a) < std::pair(versionOf(b), b);
+    });
+    return versions;
 }
 
 /// @param isNeeded  whether no interpreter has PyTorch
@@ -291,7 +304,8 @@ MachineCheck checkInterpreter(const Interpreter& python, bool isNeeded)
                         "{python} has Python {version} and PyTorch {torch}, which are newer than the tested ones">(
                     {{"python", python.path}, {"version", python.version}, {"torch", python.torch}}),
                 {}};
-    if (hasOperators(python.torch))
+    const std::vector<std::string> fitting = versionsWithOperators();
+    if (std::find(fitting.begin(), fitting.end(), python.torch.substr(0, python.torch.find('+'))) != fitting.end())
         return {"torch",
                 State::Works,
                 message<"doctor.torch", "{python} has PyTorch {torch}; operators are recorded by Stepscope's own hook">(
@@ -303,9 +317,15 @@ MachineCheck checkInterpreter(const Interpreter& python, bool isNeeded)
     return {
         "torch",
         State::Works,
-        message<"doctor.torch.profiler",
-                "{python} has PyTorch {torch}; operators are recorded by PyTorch's profiler, which costs more">(
-            {{"python", python.path}, {"version", python.version}, {"torch", python.torch}, {"cupti", python.cupti}}),
+        message<
+            "doctor.torch.profiler",
+            "{python} has PyTorch {torch}; operators are recorded by PyTorch's profiler, which costs more. Stepscope's "
+            "own hook is installed for: {fitting}">(
+            {{"python", python.path},
+             {"version", python.version},
+             {"torch", python.torch},
+             {"cupti", python.cupti},
+             {"fitting", fitting.empty() ? "no version" : fmt::format("{}", fmt::join(fitting, ", "))}}),
         {}};
 }
 

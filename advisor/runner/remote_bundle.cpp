@@ -52,6 +52,12 @@ Result<Contents> contents()
     files["lib/stepscope/libstepscope_inject.so"] = *inject;
     if (!hooks->preload.empty())
         files["lib/stepscope/libstepscope_preload.so"] = hooks->preload;
+    // The host's PyTorch is unknown, and each library is small.
+    for (auto entry = fs::directory_iterator(inject->parent_path(), failed);
+         !failed && entry != fs::directory_iterator(); entry.increment(failed))
+        if (const std::string name = entry->path().filename();
+            name.starts_with("stepscope_ops_torch_") && name.ends_with(".so"))
+            files["lib/stepscope/" + name] = entry->path();
     for (const fs::path& library : os::loadedLibraries())
         if (!belongsToSystem(library))
             files["lib/stepscope/bundled/" + library.filename().string()] = library;

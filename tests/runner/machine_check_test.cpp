@@ -126,6 +126,25 @@ TEST_F(Doctor, FindsThePyTorchOfEachInterpreter)
     EXPECT_THAT(both[1].fix, IsEmpty());
 }
 
+TEST_F(Doctor, NamesTheVersionsWhoseOperatorsStepscopeRecordsItself)
+{
+    const auto of = [&](const std::string& torch) {
+        program("bin/python3", R"({"python": "3.11.2", "torch": ")" + torch + R"("})");
+        return check("torch").what;
+    };
+    program("programs/bin/stepscope-cli", "");
+    ::setenv("STEPSCOPE_PROGRAMS", path("programs/bin").c_str(), 1);
+    EXPECT_EQ(of("2.9.1").find("fitting")->text, "no version");
+    for (const char* name : {"libstepscope_inject.so", "stepscope_ops_torch_2.10.0.so", "stepscope_ops_torch_2.9.1.so",
+                             "stepscope_ops_torch_2.9.0.so"})
+        program(path("programs/lib/stepscope") / name, "");
+    EXPECT_EQ(of("2.9.1+cu128").id, "doctor.torch");
+    const auto other = of("2.9.2");
+    ::unsetenv("STEPSCOPE_PROGRAMS");
+    EXPECT_EQ(other.id, "doctor.torch.profiler");
+    EXPECT_EQ(other.find("fitting")->text, "2.9.0, 2.9.1, 2.10.0");
+}
+
 TEST_F(Doctor, NamesVersionsThatWereNotTested)
 {
     const auto id = [&](const std::string& python, const std::string& torch) {
