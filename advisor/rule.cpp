@@ -4,6 +4,7 @@
 #include "advisor/evidence/program_values.h"
 #include "advisor/evidence/program_verdict.h"
 #include "advisor/evidence/run_facts.h"
+#include "advisor/evidence/source_lines.h"
 #include "advisor/prediction/attribution.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
@@ -106,20 +107,19 @@ double wholeUs(const RuleContext& c)
 double usPerStep(const Advice& advice, const RuleContext& c)
 {
     const bool bound = advice.saving && advice.saving->kind == SavingKind::UpperBound;
+    const auto steps = std::max<double>(1, static_cast<double>(c.facts.statistics.count));
+    if (!advice.saving && advice.measure == "validation") // its share is that of the whole recording
+        return advice.timeShare / 2 * profiler::analysis::toUs(c.trace.range().duration()) / steps;
     if (!advice.saving || (bound && advice.saving->unit == SavingUnit::UsPerStep && advice.timeShare > 0))
         return advice.timeShare / 2 * wholeUs(c);
     const double expected = advice.saving->claimed() * (bound ? 0.5 : 1);
-    const auto steps = std::max<double>(1, static_cast<double>(c.facts.statistics.count));
-    std::int64_t passes = 0;
     switch (advice.saving->unit) {
     case SavingUnit::UsPerStep:
         return expected;
     case SavingUnit::UsPerEpoch:
+        return expected * static_cast<double>(firstOfEpochs(c).size()) / steps;
     case SavingUnit::UsPerValidation:
-        // Each epoch ends with a validation, so the number of validations is the number of epochs in the trace.
-        for (const profiler::Slice& slice : c.trace.ofKind(profiler::ActivityKind::Phase))
-            passes += c.trace.name(slice) == profiler::phase::kValidation;
-        return expected * static_cast<double>(passes) / steps;
+        return expected * static_cast<double>(validations(c.trace).size()) / steps;
     case SavingUnit::Bytes:
         return 0;
     }
@@ -162,6 +162,35 @@ double unitUs(const RuleContext& c, SavingUnit unit)
     return 0;
 }
 
+/// Adds the lines that prepare batches on the training thread, below the place of the loader.
+void addLoadingLines(Advice& verdict, const RuleContext& c, const ProgramFacts& program)
+{
+    constexpr double kMinimumLineShare = 0.2; // of the wait; chosen: at most five lines
+    profiler::analysis::UnionBuilder waits;
+    for (const Slice& phase : c.trace.ofKind(ActivityKind::Phase))
+        if (c.trace.name(phase) == phase::kDataWait)
+            waits.add(phase.range());
+    const profiler::analysis::Intervals waiting = waits.take();
+    SourceLines lines = sourceLines(c.trace, &waiting);
+    std::ranges::stable_sort(lines.lines, std::ranges::greater(), &SourceLine::selfUs);
+    for (const SourceLine& line : lines.lines) {
+        const auto isTraining = [&](const SourcePlace& place) {
+            return place.file == line.file && place.function == line.function;
+        };
+        const bool trains = std::ranges::any_of(program.objects, [&](const ProgramObject& object) {
+            return object.kind == "backward" &&
+                   ((object.site && isTraining(*object.site)) || std::ranges::any_of(object.chain, isTraining));
+        });
+        const double share = lines.sampledUs > 0 ? line.selfUs / lines.sampledUs : 0;
+        if (!trains && share >= kMinimumLineShare)
+            verdict.source.push_back({.file = line.file,
+                                      .line = line.line,
+                                      .endLine = line.line,
+                                      .function = line.function,
+                                      .what = shareText(share) + " of the wait"});
+    }
+}
+
 /// Adds the facts about a recorded program to a rule's verdict.
 void addProgram(Advice& verdict, const Rule& rule, const RuleContext& c, const ProgramFacts& program)
 {
@@ -173,8 +202,12 @@ void addProgram(Advice& verdict, const Rule& rule, const RuleContext& c, const P
     }
     if (rule.key == "optimizer.fused")
         suitOptimizer(verdict, c, program);
+    if (rule.key == "loader.persistent_workers")
+        suitLoader(verdict, program);
     if (verdict.state != State::CannotTell && verdict.source.empty())
         verdict.source = sourcesOf(rule.key, program);
+    if (rule.key == "loader.workers" && verdict.state == State::Fires)
+        addLoadingLines(verdict, c, program);
 }
 
 /// Sorts findings first, by their estimated value. Stable: equal entries stay sorted by key.

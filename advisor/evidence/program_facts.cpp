@@ -190,6 +190,14 @@ ProgramFacts factsOf(const Json& json)
         facts.attention.push_back(
             {.fused = text(entry, "kind") == "fused", .count = integer(entry, "count"), .site = placeOf(entry)});
     });
+    eachObject(json, "forward_lines", [&](const Json& entry) {
+        facts.repeatingLines.push_back({.function = text(entry, "function"),
+                                        .repeats = integer(entry, "repeats"),
+                                        .count = integer(entry, "count"),
+                                        .site = placeOf(entry)});
+    });
+    facts.countedLines = json.contains("forward_lines");
+    facts.environment = part(json, "environment", Json::value_t::object);
     facts.precision = part(json, "precision", Json::value_t::object);
     facts.loss = part(json, "loss", Json::value_t::object);
     facts.memory = part(json, "memory", Json::value_t::object);

@@ -72,6 +72,14 @@ struct ProgramAttention {
     std::optional<SourcePlace> site;
 };
 
+/// A line that calls one of PyTorch's functions repeatedly in the first forward pass of training.
+struct RepeatingLine {
+    std::string function;     ///< the one called most: "lstm_cell", "__setitem__"
+    std::int64_t repeats = 0; ///< of this function, divided by the number of layers that the loop applies
+    std::int64_t count = 0;   ///< all functions that the line called
+    std::optional<SourcePlace> site;
+};
+
 struct ProgramArgument {
     std::string dest;
     std::vector<std::string> options;
@@ -87,7 +95,9 @@ struct ProgramFacts {
     std::vector<ProgramModule> modules;
     std::vector<ConvolutionBeforeNorm> convolutionsBeforeNorm;
     std::vector<ProgramAttention> attention;
-    nlohmann::json precision, loss, memory, seeds;
+    std::vector<RepeatingLine> repeatingLines; ///< most calls first
+    bool countedLines = false;                 ///< repeatingLines covers a whole forward pass
+    nlohmann::json precision, loss, memory, seeds, environment;
     bool followedForward = false; ///< convolutionsBeforeNorm and attention cover a whole forward pass
 
     /// All objects of a kind, in the order of creation.

@@ -109,7 +109,7 @@ std::optional<Advice> onTool(const RuleContext& c, const ProgramFacts& facts, st
     return silent(message<"program.tool.unused", "The program does not use it.">());
 }
 
-std::optional<Advice> onValidation(const RuleContext&, const ProgramFacts& facts)
+std::optional<Advice> onValidation(const RuleContext& c, const ProgramFacts& facts)
 {
     const auto validations = facts.ofKind("validation");
     if (validations.empty())
@@ -125,6 +125,8 @@ std::optional<Advice> onValidation(const RuleContext&, const ProgramFacts& facts
         advice.whyNoPrediction = message<"program.validation.cost",
                                          "The trace does not show the cost of recording gradients: measure it.">();
         advice.measure = "validation";
+        const double recordedUs = analysis::toUs(c.trace.range().duration());
+        advice.timeShare = recordedUs > 0 ? std::clamp(us / recordedUs, 0.0, 1.0) : 0;
         return advice;
     }
     return silent(message<"program.validation.no_grad", "Validation runs without gradients.">());
@@ -344,10 +346,40 @@ std::optional<Advice> onDecay(const RuleContext&, const ProgramFacts& facts)
     if (decay > 0)
         return silent(message<"program.decay.on", "The weight decay is {decay}.">(
             {{"decay", decay, fmt::format("{:.3g}", decay)}}));
-    Advice advice = firesOnLearning(
-        message<"program.decay.none", "The weight decay is 0: the optimizer does not regularize the weights.">());
+    return cannotTell(
+        message<"program.decay.none", "The weight decay is 0: the optimizer does not regularize the weights.">(),
+        Need::Measurement);
+}
+
+/// Without operators, the phase shows what the fills cost, but not what the additions in the backward pass cost.
+std::optional<Advice> onZeroGrad(const RuleContext& c, const ProgramFacts& facts)
+{
+    const analysis::StepStatistics& steps = c.facts.statistics;
+    std::int64_t calls = 0, fills = 0;
+    for (const ProgramObject* call : facts.ofKind("zero_grad")) {
+        calls += call->count;
+        fills += call->flag("set_to_none") == false ? call->count : 0;
+    }
+    if (calls == 0 || steps.steadyCount == 0)
+        return std::nullopt;
+    if (fills == 0)
+        return silent(message<"program.zero_grad.none", "zero_grad sets gradients to None.">());
+    const double us = analysis::toUs(steps.steadyMeanParts.zeroGrad), share = us / steps.steadyMeanUs;
+    const MessageParameter time("time", us, timeText(us)), shown("share", share, shareText(share));
+    if (share < kMinimumShare)
+        return silent(
+            message<"program.zero_grad.short", "Filling gradients with zeros takes only {time} ({share}) of a "
+                                               "step.">({time, shown}));
+    Advice advice = fires(message<"program.zero_grad.fills",
+                                  "zero_grad(set_to_none=False) fills gradients with zeros: it takes {time} ({share}) "
+                                  "of each step.">({time, shown}));
+    advice.timeShare = std::min(1.0, share);
+    advice.whyNoPrediction =
+        message<"program.zero_grad.additions", "The trace does not show the cost of adding to these gradients in the "
+                                               "backward pass, nor of allocating new ones: measure it.">();
     advice.caveats = {
-        message<"program.decay.small_models", "It is a hyperparameter: small models and short runs may need none.">()};
+        message<"program.zero_grad.skipped",
+                "Optimizers skip parameters without a gradient: weight decay and momentum do not change them.">()};
     return advice;
 }
 
@@ -495,7 +527,7 @@ struct AnswerRow {
     bool always = false; ///< also if the rule itself has an answer
 };
 
-constexpr std::array<AnswerRow, 27> kAnswers = {{
+constexpr std::array<AnswerRow, 28> kAnswers = {{
     {"batch.find_max", onMemory},
     {"checkpointing", onMemory},
     {"gradient.accumulation", onMemory},
@@ -527,6 +559,7 @@ constexpr std::array<AnswerRow, 27> kAnswers = {{
     {"schedule.kind", onSchedule},
     {"tensors.share_memory", onSharing},
     {"work.unused", onUnused},
+    {"zero_grad.set_to_none", onZeroGrad},
 }};
 
 // A card shows a few lines; more lines add no information.
@@ -647,7 +680,15 @@ void suitOptimizer(Advice& verdict, const RuleContext& c, const ProgramFacts& fa
     if (!optimizer || verdict.state != State::Fires)
         return;
     const OptimizerForms forms = optimizerForms(optimizer->shortName());
-    if (!forms.foreach) {
+    if (!optimizer->className.starts_with("torch.") && !optimizer->setting("foreach") && !optimizer->setting("fused")) {
+        verdict.toggle.reset();
+        verdict.proposed.reset();
+        verdict.whyNoToggle =
+            message<"program.optimizer.own_class", "{optimizer} is a class of its own without these settings: use "
+                                                   "torch._foreach_ functions in its step, or an optimizer of "
+                                                   "torch.optim with the same update.">(
+                {{"optimizer", name(*optimizer)}});
+    } else if (!forms.foreach) {
         verdict = silent(message<"program.optimizer.plain_only", "PyTorch has no foreach or fused implementation of "
                                                                  "{optimizer}.">({{"optimizer", name(*optimizer)}}));
     } else if (!forms.fused) {
@@ -658,6 +699,24 @@ void suitOptimizer(Advice& verdict, const RuleContext& c, const ProgramFacts& fa
                 {{"optimizer", name(*optimizer)}}));
         setToggle(verdict, c, "optimizer.implementation", "foreach");
     }
+}
+
+void suitLoader(Advice& verdict, const ProgramFacts& facts)
+{
+    const ProgramObject* loader = facts.trainingLoader();
+    if (verdict.state != State::Fires || !loader || !loader->site)
+        return;
+    const auto loaders = std::ranges::count_if(facts.objects, [&](const ProgramObject& object) {
+        return object.kind == "loader" && object.role == loader->role && object.site && *object.site == *loader->site;
+    });
+    if (loaders < 2)
+        return;
+    verdict.toggle.reset();
+    verdict.proposed.reset();
+    verdict.whyNoToggle = message<"program.loader.again",
+                                  "persistent_workers alone changes nothing, because the program constructs this "
+                                  "DataLoader {loaders} times: construct it once, before the loop over the epochs.">(
+        {{"loaders", loaders, countText(static_cast<double>(loaders))}});
 }
 
 std::optional<Advice> verdictOnProgram(std::string_view key, const RuleContext& c, const ProgramFacts& facts,

@@ -21,6 +21,10 @@ std::optional<Advice> verdictOnProgram(std::string_view key, const RuleContext& 
 /// @param verdict of the rule that proposes another implementation
 void suitOptimizer(Advice& verdict, const RuleContext& c, const ProgramFacts& facts);
 
+/// Replaces the proposal to keep workers by one to keep the loader, if the program constructs it again for each epoch.
+/// @param verdict of the rule about persistent workers
+void suitLoader(Advice& verdict, const ProgramFacts& facts);
+
 /// The user's lines that a rule's finding concerns, most relevant first; empty if it concerns none.
 std::vector<SourcePlace> sourcesOf(std::string_view key, const ProgramFacts& facts);
 

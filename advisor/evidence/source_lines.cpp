@@ -25,6 +25,7 @@ struct SourceSamples {
         std::size_t file = 0;
         int line = 0; ///< 0: damaged
         std::string function;
+        int loopBegin = 0, loopEnd = 0;
     };
     struct Sample {
         profiler::TraceTime time{};
@@ -80,12 +81,27 @@ std::vector<Place> placesOf(const Json& json, std::size_t files)
             const auto file = whole(entry[0], static_cast<std::int64_t>(files) - 1);
             const auto line = whole(entry[1], 100'000'000);
             if (file && line)
-                place = {static_cast<std::size_t>(*file), static_cast<int>(*line), entry[2].get<std::string>()};
+                place = {static_cast<std::size_t>(*file), static_cast<int>(*line), entry[2].get<std::string>(), 0, 0};
         }
         places.push_back(std::move(place)); // keeps the indices of places valid; places without a line are dropped
                                             // later
     }
     return places;
+}
+
+/// Reads the loops of places, if they are known. Damaged ones are ignored.
+void readLoops(const Json& json, std::vector<Place>& places)
+{
+    const Json& loops = list(json, "loops");
+    for (std::size_t i = 0; i < std::min(loops.size(), places.size()); ++i) {
+        if (!loops[i].is_array() || loops[i].size() != 2)
+            continue;
+        const auto first = whole(loops[i][0], places[i].line), last = whole(loops[i][1], 100'000'000);
+        if (first && last && *first > 0 && *last >= places[i].line) {
+            places[i].loopBegin = static_cast<int>(*first);
+            places[i].loopEnd = static_cast<int>(*last);
+        }
+    }
 }
 
 /// No value for anything but two numbers of plausible size.
@@ -144,6 +160,7 @@ std::optional<SourceSamples> readSourceSamples(std::string_view document)
     for (const Json& file : list(json, "files"))
         found.files.push_back(file.is_string() ? file.get<std::string>() : std::string());
     found.places = placesOf(json, found.files.size());
+    readLoops(json, found.places);
     for (const Json& entry : list(json, "stacks")) {
         std::vector<std::size_t> stack;
         if (entry.is_array())
@@ -411,6 +428,8 @@ SourceLines sourceLines(const Trace& trace, const Intervals* within)
         byPlace[i].file = read->files[place.file];
         byPlace[i].line = place.line;
         byPlace[i].function = place.function;
+        byPlace[i].loopBegin = place.loopBegin;
+        byPlace[i].loopEnd = place.loopEnd;
         if (!work.empty() && !byPlace[i].deviceUs)
             byPlace[i].deviceUs = 0;
         if (read->allocations != AllocationSource::NotRecorded)

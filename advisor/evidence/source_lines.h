@@ -28,6 +28,8 @@ struct LineAllocations {
 struct SourceLine {
     std::string file, function;
     int line = 0;
+    int loopBegin = 0, loopEnd = 0; ///< lines of the outermost loop of its function that contains it and runs within a
+                                    ///< step; 0: none, or not known
     std::int64_t samples = 0;       ///< with this line innermost
     double selfUs = 0;              ///< host time with this line as the innermost user line
     double totalUs = 0;             ///< host time with this line anywhere in the stack

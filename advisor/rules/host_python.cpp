@@ -23,6 +23,7 @@ constexpr std::int64_t kMinimumSamples = 10;
 // A line that runs most of its time inside phases, such as a call of a framework's trainer, is not the cause.
 constexpr double kMostlyOutside = 0.5;
 constexpr std::size_t kMostLines = 3;
+constexpr std::string_view kLoss = "loss"; // the phase, see resources/python/stepscope/phases.py
 
 std::vector<TimeRange> steadySteps(const RuleContext& c)
 {
@@ -33,19 +34,25 @@ std::vector<TimeRange> steadySteps(const RuleContext& c)
     return steps;
 }
 
-/// Times in steady steps in which the training thread is in no phase and no device works: nothing hides this time.
-Intervals outsidePhases(const RuleContext& c, const Intervals& steps)
+/// Times in steady steps that nothing hides, because no device works.
+struct Exposed {
+    Intervals gaps; ///< the training thread is in no phase
+    Intervals loss; ///< it is in the phase between the forward and the backward pass
+};
+
+Exposed exposedTimes(const RuleContext& c, const Intervals& steps)
 {
     const TrackId track = c.facts.steps.front().slice.track;
-    UnionBuilder hidden;
+    UnionBuilder phases, losses;
     for (const Slice& phase : c.trace.ofKind(ActivityKind::Phase))
         if (phase.id.track == track)
-            hidden.add(phase.range());
+            (c.trace.name(phase) == kLoss ? losses : phases).add(phase.range());
     std::vector<TimeRange> device;
     for (const ActivityKind kind : {ActivityKind::Kernel, ActivityKind::GpuMemcpy, ActivityKind::GpuMemset})
         for (const Slice& work : c.trace.ofKind(kind))
             device.push_back(work.range());
-    return subtract(steps, unite(hidden.take(), unite(std::move(device))));
+    const Intervals hidden = unite(phases.take(), unite(std::move(device))), loss = losses.take();
+    return {.gaps = subtract(steps, unite(hidden, loss)), .loss = subtract(intersect(steps, loss), hidden)};
 }
 
 std::vector<double> inEachStep(const std::vector<TimeRange>& steps, const Intervals& times)
@@ -60,25 +67,57 @@ std::vector<double> inEachStep(const std::vector<TimeRange>& steps, const Interv
     return us;
 }
 
-/// The lines that spend most of their time outside the phases, longest first.
-/// @param outside, all  lines with their times outside the phases and in whole steps
-std::vector<SourceLine> linesOutside(const SourceLines& outside, const SourceLines& all)
+/// Lines of one loop, or a single line.
+struct Hot {
+    SourceLine longest;
+    double us = 0, lossUs = 0; ///< outside of the phases; between forward and backward
+    std::int64_t samples = 0;
+    [[nodiscard]] double sum() const { return us + lossUs; }
+};
+
+void add(std::vector<Hot>& found, const SourceLine& line, bool isLoss)
 {
-    std::vector<SourceLine> found;
-    for (const SourceLine& line : outside.lines) {
+    const auto same = std::ranges::find_if(found, [&](const Hot& hot) {
+        return hot.longest.file == line.file && hot.longest.loopBegin == line.loopBegin &&
+               hot.longest.loopEnd == line.loopEnd && (line.loopBegin > 0 || hot.longest.line == line.line);
+    });
+    Hot& hot = same != found.end() ? *same : found.emplace_back();
+    if (line.selfUs > hot.longest.selfUs)
+        hot.longest = line;
+    (isLoss ? hot.lossUs : hot.us) += line.selfUs;
+    hot.samples += line.samples;
+}
+
+/// The lines that spend most of their time outside the phases, by loop, longest first. Between forward and backward,
+/// only loops count: everything else there is usually the loss function.
+/// @param outside, loss, all  lines with their times outside the phases, in the loss, and in whole steps
+std::vector<Hot> linesOutside(const SourceLines& outside, const SourceLines& loss, const SourceLines& all)
+{
+    std::vector<Hot> found;
+    const auto isMostlyIn = [&](const SourceLine& line) {
         const auto whole = std::ranges::find_if(all.lines, [&](const SourceLine& other) {
             return other.line == line.line && other.file == line.file && other.function == line.function;
         });
-        if (line.selfUs > 0 && whole != all.lines.end() && line.selfUs >= kMostlyOutside * whole->selfUs)
-            found.push_back(line);
-    }
-    std::ranges::stable_sort(found, std::ranges::greater(), &SourceLine::selfUs);
+        return line.selfUs > 0 && whole != all.lines.end() && line.selfUs >= kMostlyOutside * whole->selfUs;
+    };
+    for (const SourceLine& line : outside.lines)
+        if (isMostlyIn(line))
+            add(found, line, false);
+    for (const SourceLine& line : loss.lines)
+        if (line.loopBegin > 0 && isMostlyIn(line))
+            add(found, line, true);
+    std::ranges::stable_sort(found, std::ranges::greater(), &Hot::sum);
     return found;
 }
 
+/// "train.py:12", or "train.py:12–15" for a loop.
 std::string placeText(const SourceLine& line)
 {
-    return line.file.substr(line.file.rfind('/') + 1) + ':' + std::to_string(line.line);
+    const std::string file = line.file.substr(line.file.rfind('/') + 1) + ':';
+    if (line.loopBegin == 0)
+        return file + std::to_string(line.line);
+    return file + std::to_string(line.loopBegin) +
+           (line.loopEnd > line.loopBegin ? "–" + std::to_string(line.loopEnd) : std::string());
 }
 
 /// The longest of the times, as places on the track of the steps.
@@ -104,14 +143,15 @@ Advice check(const RuleContext& c)
     if (!all.problem.empty())
         return cannotTell(message<"host.python.no_lines", "The lines of the program were not sampled.">(),
                           Need::Program);
-    const Intervals gaps = outsidePhases(c, within);
-    const SourceLines outside = sourceLines(c.trace, &gaps);
-    const std::vector<SourceLine> lines = linesOutside(outside, all);
+    const Exposed exposed = exposedTimes(c, within);
+    const std::vector<Hot> lines =
+        linesOutside(sourceLines(c.trace, &exposed.gaps), sourceLines(c.trace, &exposed.loss), all);
     std::int64_t samples = 0;
-    double us = 0;
-    for (const SourceLine& line : lines) {
-        samples += line.samples;
-        us += line.selfUs;
+    double us = 0, lossUs = 0;
+    for (const Hot& hot : lines) {
+        samples += hot.samples;
+        us += hot.sum();
+        lossUs += hot.lossUs;
     }
     const double share = all.sampledUs > 0 ? us / all.sampledUs : 0;
     if (all.samples < kMinimumSamples)
@@ -123,28 +163,39 @@ Advice check(const RuleContext& c)
         return silent(message<"host.python.little",
                               "The program's own code outside of data loading, the model and the optimizer takes "
                               "{share} of a step.">({shown}));
-    const double most = lines.front().selfUs / all.sampledUs;
+    const double most = lines.front().sum() / all.sampledUs;
     const double stepUs = c.facts.statistics.steadyMeanUs;
-    Advice advice =
-        fires(message<"host.python.much", "Each step spends {time} ({share}) in the program's own code outside of data "
+    const std::initializer_list<MessageParameter> parameters = {{"time", share * stepUs, timeText(share * stepUs)},
+                                                                shown,
+                                                                {"place", placeText(lines.front().longest)},
+                                                                {"function", lines.front().longest.function},
+                                                                {"most", most, shareText(most)}};
+    Advice advice = fires(
+        lines.front().longest.loopBegin > 0
+            ? message<"host.python.loop",
+                      "Each step spends {time} ({share}) in the program's own code outside of data "
+                      "loading, the model and the optimizer. The loop at {place} ({function}) takes "
+                      "{most}.">(parameters)
+            : message<"host.python.much", "Each step spends {time} ({share}) in the program's own code outside of data "
                                           "loading, the model and the optimizer. Line {place} alone takes {most}.">(
-            {{"time", share * stepUs, timeText(share * stepUs)},
-             shown,
-             {"place", placeText(lines.front())},
-             {"most", most, shareText(most)}}));
+                  parameters));
     advice.timeShare = std::min(1.0, share);
-    advice.saving = limited(upperBoundOverSteps(inEachStep(steps, gaps)), stepUs);
+    std::vector<double> mostUs = inEachStep(steps, exposed.gaps);
+    for (double& step : mostUs)
+        step += lossUs / all.sampledUs * stepUs;
+    advice.saving = limited(upperBoundOverSteps(mostUs), stepUs);
     advice.whyNoToggle = message<"host.python.no_toggle", "No setting changes it: change these lines.">();
     advice.caveats = {
         message<"host.python.sampled", "Times of lines are estimates from {samples} samples.">({{"samples", samples}})};
-    advice.evidence = longestOf(gaps, c.facts.steps.front().slice.track);
+    advice.evidence = longestOf(lossUs > us / 2 ? exposed.loss : exposed.gaps, c.facts.steps.front().slice.track);
     for (std::size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
-        const double part = lines[i].selfUs / all.sampledUs;
+        const SourceLine& line = lines[i].longest;
+        const double part = lines[i].sum() / all.sampledUs;
         if (part >= most / 10)
-            advice.source.push_back({.file = lines[i].file,
-                                     .line = lines[i].line,
-                                     .endLine = lines[i].line,
-                                     .function = lines[i].function,
+            advice.source.push_back({.file = line.file,
+                                     .line = line.line,
+                                     .endLine = line.line,
+                                     .function = line.function,
                                      .what = shareText(part) + " of the step"});
     }
     return advice;

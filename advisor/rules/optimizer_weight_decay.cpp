@@ -45,15 +45,8 @@ Advice ofProgram(const RuleContext& c)
     if (*values.weightDecay > 0)
         return silent(message<"optimizer.weight_decay.set", "The weight decay is {decay}.">(
             {{"decay", *values.weightDecay, fmt::format("{:.3g}", *values.weightDecay)}}));
-    Advice advice = firesOnLearning(noDecay());
-    advice.caveats = caveats();
-    advice.caveats.push_back(
-        message<
-            "optimizer.weight_decay.first_group",
-            "The value is that of the optimizer's first parameter group: other groups may have different values.">());
-    setToggle(advice, c, kKey, usualDecay(values.optimizer == "torch.optim.AdamW"));
-    addSteps(advice, c);
-    return advice;
+    // Many programs are right to have none, and a trace does not show what regularization would change.
+    return cannotTell(noDecay(), Need::Measurement);
 }
 
 Advice check(const RuleContext& c)

@@ -167,7 +167,7 @@ Advice check(const RuleContext& c)
 
 Rule zero_grad_set_to_none()
 {
-    return {kKey, "zero_grad fills gradients with zeros", check, Needs::Steps, kHostWork};
+    return proposing("true", {kKey, "zero_grad fills gradients with zeros", check, Needs::Steps, kHostWork});
 }
 
 } // namespace advisor::rules

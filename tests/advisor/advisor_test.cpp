@@ -40,7 +40,8 @@ TEST(Advisor, EveryRuleKeyIsAKnobOrAListedFinding)
     const std::set<std::string_view> noTips = {
         "comm.exposed",    "comm.buckets",       "optimizer.fused", "host.bound",        "step.variance",
         "memory.pressure", "thermal.throttling", "gemm.dimensions", "host.lazy_loading", "memory.growth",
-        "comm.stragglers", "loader.balance",     "warmup",          "host.python"};
+        "comm.stragglers", "loader.balance",     "warmup",          "host.python",
+        "host.threads",    "model.loop",         "precision.float64"};
     for (const Rule& rule : allRules())
         EXPECT_TRUE(config::findKnob(rule.key) || noTips.contains(rule.key)) << rule.key;
 }

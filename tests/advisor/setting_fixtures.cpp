@@ -183,6 +183,57 @@ std::vector<Fixture> memoryFixtures()
     };
 }
 
+/// A recorded program with steps of 10,000 µs on four cores, whose facts have these further entries.
+/// @param calls  forward passes per step
+std::string programWith(std::string_view facts, int threads = 4, int calls = 1)
+{
+    std::string text = fmt::format("meta program {{\"schema\":1,\"script\":\"/p/train.py\"{}}}\n"
+                                   "meta host.cpu some processor\nmeta host.cores 4\nmeta host.threads {}\n"
+                                   "main\nrepeat 12 every 10000\nstep 0 0 10000\n",
+                                   facts, threads);
+    for (int i = 0; i < calls; ++i)
+        text += fmt::format("phase forward {} 200\n", 300 * i);
+    return text + "phase backward 6000 3000\nend\n";
+}
+
+std::string parameters(std::string_view type)
+{
+    return programWith(
+        fmt::format(R"(,"modules":[{{"model":"model:0","name":"a","parameters":10,"dtype":"{}"}}])", type));
+}
+
+// 20 samples of one line.
+constexpr std::string_view kLines =
+    R"(meta lines {"schema":1,"interval_us":5000,"begin_ns":0,"files":["/p/train.py"],"places":[[0,9,"main"]],"stacks":[[0]],)"
+    R"("samples":[0,0,0,5000,0,5000,0,5000,0,5000,0,5000,0,5000,0,5000,0,5000,0,5000,0,5000,0,5000]})"
+    "\n";
+
+std::vector<Fixture> programFixtures()
+{
+    const std::string limit = R"(,"environment":{"OMP_NUM_THREADS":"1"})";
+    return {
+        {"model_loop_fires", "model_loop", State::Fires, programWith(R"(,"forward_lines":[])", 4, 8), true, {}},
+        {"model_loop_silent",
+         "model_loop",
+         State::Silent,
+         std::string(kLines) + programWith(R"(,"forward_lines":[])"),
+         true,
+         {}},
+        {"model_loop_cannot_tell", "model_loop", State::CannotTell, programWith({}), true, {}},
+        {"precision_float64_fires", "precision_float64", State::Fires, parameters("float64"), true, {}},
+        {"precision_float64_silent", "precision_float64", State::Silent, parameters("float32"), true, {}},
+        {"precision_float64_cannot_tell", "precision_float64", State::CannotTell, programWith({}), true, {}},
+        {"host_threads_fires", "host_threads", State::Fires, programWith(limit, 1), true, {}},
+        {"host_threads_silent", "host_threads", State::Silent, programWith(limit, 4), true, {}},
+        {"host_threads_cannot_tell",
+         "host_threads",
+         State::CannotTell,
+         std::string(kSteps) + "phase forward 0 9\n",
+         true,
+         {}},
+    };
+}
+
 std::vector<Fixture> workFixtures()
 {
     const std::string run(kSteps);
@@ -215,7 +266,7 @@ std::vector<Fixture> workFixtures()
 std::vector<Fixture> settingFixtures()
 {
     std::vector<Fixture> rows = convergenceFixtures();
-    for (const auto& more : {memoryFixtures(), workFixtures()})
+    for (const auto& more : {memoryFixtures(), workFixtures(), programFixtures()})
         rows.insert(rows.end(), more.begin(), more.end());
     return rows;
 }

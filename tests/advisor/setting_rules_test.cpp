@@ -65,9 +65,8 @@ TEST(OptimizerKind, UsesWhatTheHooksRecord)
 TEST(OptimizerWeightDecay, UsesWhatTheHooksRecord)
 {
     const advisor::Advice none = ofProgram("optimizer_weight_decay", "SGD", "lr=0.1, momentum=0.9");
-    ASSERT_EQ(none.state, State::Fires) << none.reason;
+    EXPECT_EQ(none.state, State::CannotTell) << "it may be right to have none";
     EXPECT_THAT(none.reason, HasId("optimizer.weight_decay.none"));
-    EXPECT_THAT(none.caveats, testing::Contains(HasId("optimizer.weight_decay.first_group")));
     const advisor::Advice byDefault = ofProgram("optimizer_weight_decay", "AdamW", "lr=0.001");
     EXPECT_EQ(byDefault.state, State::Silent);
     EXPECT_THAT(byDefault.reason, HasNumber("decay", 0.01));

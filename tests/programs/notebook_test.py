@@ -20,7 +20,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 data = TensorDataset(torch.randn(512, 16), torch.randint(0, 4, (512,)))
 model = nn.Linear(16, 4)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, weight_decay=0.1)
 """
 _TRAINING = """loader = DataLoader(data, batch_size=16)
 for x, y in loader:
@@ -59,7 +59,7 @@ class NotebookTest(unittest.TestCase):
         findings = notebook.read_findings("first.sstrace")
         by_id = {entry["id"]: entry for entry in findings.entries}
         # The optimizer of an earlier cell is known with its line.
-        self.assertEqual(by_id["optimizer.weight_decay"]["source"][0]["line"], 6)
+        self.assertEqual(by_id["optimizer.kind"]["source"][0]["line"], 6)
         self.assertIn("this cell:6", repr(findings))
         self.assertIn("<li>", findings._repr_html_())
         # Once more: the same process is recorded again, and the variables of the first cell live on.

@@ -19,11 +19,14 @@ program ends. The last one counts. Its fields:
     clip        norm or value
     validation  grad (whether gradients were recorded), forwards, time_us, model
     backward    per_step
+    cast        (double() of a module)
     flag        setting and value
     sync        what, device; count
     save, log   time_us
   arguments  options of the command line: dest, options, value, default, given, type
   environment, precision, loss, memory, seeds, modules, conv_bn, attention, training_phases
+  forward_lines  lines that call a function of PyTorch repeatedly in the first forward pass: site, count (of all
+             functions), function (the one called most), repeats (of it, for one layer)
 """
 import json
 import os

@@ -7,6 +7,8 @@ thread, a thread here reads its frames. Each sample is the stack of the user's f
 stored once. The document `lines` in the trace's metadata:
 
   schema, interval_us, begin_ns (trace time), files [path], places [[file, line, function]], stacks [[place, …]]
+  loops [[first line, last line], …] by place: the outermost loop of its function in which it lies, but which contains no
+         backward pass and no optimizer step, so that it runs within a step; [0, 0]: none
   samples [stack, µs since the previous sample, stack, µs, …]
   cost_us   processor time that sampling took; samples with the stack −1 are outside the user's files
 
@@ -156,11 +158,34 @@ class Lines:
             members["stacks"] = [[numbers[place] for place in stack] for stack in members["stacks"]]
             rest = json.dumps(members, separators=(",", ":"))[1:-1]
         exact = self._exact()  # may add places
-        document = {"schema": 1, "files": list(self._files), "places": list(self._places)}
+        document = {"schema": 1, "files": list(self._files), "places": list(self._places), "loops": self._loops()}
         if exact is not None:
             document["exact"] = exact
         text = json.dumps(document, separators=(",", ":"))
         self._session.metadata("lines", f"{text[:-1]},{rest}}}")
+
+    def _loops(self):
+        """The loop of each place."""
+        facts = self._session.facts
+        training = {
+            (os.path.abspath(code.co_filename), line)
+            for entry in facts.objects
+            if entry.kind in ("backward", "optimizer_step", "zero_grad") and entry.call
+            for code, _, line in entry.call.frames
+        }
+        paths, loops = list(self._files), []
+        for path in paths:
+            entry = facts.sources.file(path) if training else None
+            known = sites.loops(entry[3]) if entry and entry[3] is not None else []
+            trained = [line for name, line in training if name == path]
+            loops.append([loop for loop in known if not any(loop[0] <= line <= loop[1] for line in trained)])
+        return [self._loop_of(loops[file], line) for file, line, _ in self._places]
+
+    @staticmethod
+    def _loop_of(loops, line):
+        around = [loop for loop in loops if loop[0] <= line <= loop[1]]
+        innermost = max((function for _, _, function in around), default=0)  # a loop around a function does not count
+        return next(([first, last] for first, last, function in around if function == innermost), [0, 0])
 
     def _exact(self):
         """place, bytes, number of each line; None: the allocations are those of the samples."""

@@ -26,6 +26,10 @@ _MOST_VALUES = 50_000_000  # first samples of a batch of which the mean is compu
 _PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum", "__matmul__", "__rmatmul__")
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _SOFTMAXES = ("softmax",)
+# Functions that start no operator.
+_QUERIES = ("__get__", "dim", "size", "stride", "numel", "is_floating_point", "__len__", "is_contiguous")
+_LEAST_REPEATS = 8  # of a function by one line in one forward pass, from which on the line is in the document
+_MOST_LINES = 50
 
 
 class Models:
@@ -312,6 +316,8 @@ class Models:
             conv_bn, attention = self.traced.sections(self._place_of)
             document["precision"] = {**document.get("precision", {}), **self.traced.precision}
             document["forward_order"] = self.traced.followed
+            if self.traced.followed:
+                document["forward_lines"] = self.traced.repeating_lines()
         document["conv_bn"], document["attention"] = conv_bn, attention
 
     def describe(self):
@@ -495,7 +501,8 @@ class TracedForward:
         self.mode = _mode(torch, self) if self.followed else None
         self._convolution = None  # the last convolution's output and owner
         self._chain = []  # functions since a matmul: those between attention's matmuls
-        self._count = 0
+        self._parameters = {id(parameter) for parameter in module.parameters()}
+        self._lines = {}  # by code, line and `self` of the caller: _Line
 
     def sections(self, place_of):
         conv_bn = []
@@ -530,6 +537,36 @@ class TracedForward:
         elif self._convolution is not None and _computes(name):
             self._convolution = None
         self._follow_attention(name)
+        self._count_line(name, arguments)
+
+    def _count_line(self, name, arguments):
+        """Counts the function for the user's line that called it. Layers of one class have lines of their own."""
+        frame = sites.caller(2) if name not in _QUERIES else None
+        if frame is None or not sites.is_user_file(frame.f_code.co_filename):
+            return
+        code = frame.f_code
+        owner = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+        key = (id(code), frame.f_lineno, id(owner))
+        line = self._lines.get(key)
+        if line is None:
+            if len(self._lines) >= _MOST_MODULES:
+                return
+            line = self._lines[key] = _Line(code, frame.f_lasti, frame.f_lineno)
+        line.add(name, next((id(value) for value in arguments if id(value) in self._parameters), None))
+
+    def repeating_lines(self):
+        """The lines that called a function repeatedly, most calls first. A line that applies several layers in turn does
+        not repeat itself, nor do the other lines of its loop."""
+        layers = {}  # by code and owner
+        for (code, _, owner), line in self._lines.items():
+            layers[code, owner] = max(layers.get((code, owner), 1), line.most_parameters())
+        found = []
+        for (code, _, owner), line in self._lines.items():
+            name, count = line.most_called()
+            repeats = count // layers[code, owner]
+            if repeats >= _LEAST_REPEATS:
+                found.append({"count": line.count, "function": name, "repeats": repeats, "site": line.site()})
+        return sorted(found, key=lambda line: -line["count"])[:_MOST_LINES]
 
     def _follow_attention(self, name):
         if name == "scaled_dot_product_attention":
@@ -558,6 +595,33 @@ class TracedForward:
                 return
         if len(self.attention) < _MOST_FOUND:
             self.attention.append([kind, 1, call])
+
+
+class _Line:
+    """The functions that a line called in the forward pass."""
+
+    def __init__(self, *call):
+        self._call = call
+        self._functions = {}  # by name: number of calls, parameters that they got
+        self.count = 0
+
+    def add(self, name, parameter):
+        self.count += 1
+        called = self._functions.setdefault(name, [0, set()])
+        called[0] += 1
+        if parameter is not None:
+            called[1].add(parameter)
+
+    def most_called(self):
+        """A recurrent cell, or else the function with most calls, and the number of its calls."""
+        counts = [(name, count) for name, (count, _) in self._functions.items()]
+        return max(counts, key=lambda called: (called[0].endswith("_cell"), called[1]))
+
+    def most_parameters(self):
+        return max(len(parameters) for _, parameters in self._functions.values())
+
+    def site(self):
+        return tracing.current().facts.sources.site(self._call)
 
 
 def _computes(name):

@@ -75,8 +75,9 @@ def _patch_flags(torch):
     }
     for prefix, holder in flags.items():
         _patch_assignments(type(holder), prefix)
-    for name in ("set_float32_matmul_precision", "use_deterministic_algorithms", "set_num_threads"):
+    for name in ("set_float32_matmul_precision", "use_deterministic_algorithms", "set_num_threads", "set_default_dtype"):
         _call(torch, name, "flag", _flag_noter(f"torch.{name}"))
+    _call(torch.nn.Module, "double", "cast")
 
 
 def _flag_noter(name):

@@ -215,6 +215,23 @@ class Sources:
         return None
 
 
+_LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def loops(tree):
+    """The loops of a file, outer ones first: (first line, last line, first line of the function that contains it)."""
+    found, rest = [], [(tree, 0)]
+    while rest:
+        node, function = rest.pop()
+        if isinstance(node, _FUNCTIONS):
+            function = node.lineno
+        elif isinstance(node, _LOOPS):
+            found.append((node.lineno, node.end_lineno, function))
+        rest += [(child, function) for child in ast.iter_child_nodes(node)]
+    return sorted(found, key=lambda loop: (loop[0], -loop[1]))
+
+
 def _positions(code, offset):
     """(line, last line, column, last column) of the instruction; None before Python 3.11 or if they were not stored."""
     positions = getattr(code, "co_positions", None)
