@@ -64,11 +64,6 @@ TEST(RecordFaults, AModelThatIsCalledForEachSample)
     expectFirst(adviceOn("samples"), "model.loop", "# the samples");
 }
 
-TEST(RecordFaults, AMetricInPythonBetweenForwardAndBackward)
-{
-    expectFirst(adviceOn("metric"), "host.python", "# the metric");
-}
-
 TEST(RecordFaults, ADoubleModel)
 {
     const Json advice = adviceOn("double");
