@@ -86,7 +86,7 @@ def compiled_in(torch_root, installed):
                             texts.append(file.read())
             if not texts:
                 raise Unlicensed(f"{folder} has no licence file")
-            version = folder.split("-")[1]
+            version = folder[len(module) + 1 : -len(".dist-info")]
             if module == "torch":  # and of the versions whose operators are recorded, which have the same licence
                 names = [name for _, _, files in os.walk(installed) for name in files]
                 others = [found[1] for found in map(re.compile(r"stepscope_ops_torch_(.+)\.so").fullmatch, names) if found]

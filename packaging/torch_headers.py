@@ -89,6 +89,7 @@ class Index:
     def __init__(self):
         settings = _pip_settings()
         self._addresses, passwords = [], urllib.request.HTTPPasswordMgrWithPriorAuth()
+        # Without a setting, pip uses this index.
         for address in (settings.get("index-url", "https://pypi.org/simple") + " " + settings.get("extra-index-url", "")).split():
             parts = urllib.parse.urlsplit(address)
             host = parts.netloc.rpartition("@")[2]
@@ -122,8 +123,11 @@ class Index:
         """Address of a version's wheel. Any Python's will do."""
         wanted = re.compile(rf"torch-{re.escape(version)}-cp\d+-cp\d+-manylinux_\d+_\d+_{machine}\.whl")
         for address in self._addresses:
-            with self.open(address.rstrip("/") + "/torch/", {"Accept": "text/html"}) as page:
-                base, text = page.geturl(), page.read().decode()
+            try:
+                with self.open(address.rstrip("/") + "/torch/", {"Accept": "text/html"}) as page:
+                    base, text = page.geturl(), page.read().decode()
+            except (OSError, http.client.HTTPException) as error:
+                raise Unreachable(f"{address}: {error}") from error
             for link in re.findall(r"""<a\s[^>]*?href=["']([^"']+)""", text):
                 url = urllib.parse.urldefrag(urllib.parse.urljoin(base, html.unescape(link))).url
                 if wanted.fullmatch(urllib.parse.unquote(url).rpartition("/")[2]):
