@@ -138,7 +138,7 @@ Result<std::string> mergeRemoteRanks(const RemoteHost& host, const std::string& 
     if (!answer)
         return tl::unexpected(answer.error());
     if (answer->status != 0)
-        return fail<"remote.merge", "the other machine cannot merge them: {why}">(Error::Code::NotFound, host.name(),
+        return fail<"remote.merge", "the other machine cannot merge the ranks: {why}">(Error::Code::NotFound, host.name(),
                                                                                   {}, {{"why", answer->errors}});
     std::string_view name = answer->lines;
     // The name of a file in the cache, and nothing else.
