@@ -39,20 +39,14 @@ std::optional<Saving> saving(const RuleContext& c)
 {
     if (c.facts.device.steps.empty())
         return std::nullopt;
+    // How much of the host's time is the profiler's is unknown, and so is how much of it a graph captures.
+    if (slowedByProfiler(c))
+        return upperBoundOverSteps(idleForHost(c));
     const Saving gaps = upperBoundOverSteps(c.facts.device.idleInEachStep({"launch"}));
     const std::optional<Saving> replayed = savingByReplay(
         c, [](const ReplayWork& work) { return captured(work, false); },
         [](const ReplayWork& work) { return captured(work, true); });
-    if (!replayed || replayed->mid <= 0)
-        return gaps;
-    Saving found = limited(*replayed, gaps.high);
-    if (slowedByProfiler(c)) {
-        found.low = 0;
-        found.mid = found.high;
-        found.kind = SavingKind::UpperBound;
-        found.coverage = 0;
-    }
-    return found;
+    return replayed && replayed->mid > 0 ? limited(*replayed, gaps.high) : gaps;
 }
 
 /// The reason not to fire, or why it is unknown; no value if the device waits for many short launches.

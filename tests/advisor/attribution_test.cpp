@@ -321,7 +321,7 @@ TEST(Compile, ProfileOfPytorchGivesOnlyABound)
     EXPECT_EQ(own.saving->kind, SavingKind::Estimate);
     EXPECT_EQ(pytorch.saving->kind, SavingKind::UpperBound) << "the profiler slows down the launches";
     EXPECT_EQ(pytorch.saving->low, 0);
-    EXPECT_NEAR(pytorch.saving->high, own.saving->high, 1);
+    EXPECT_GE(pytorch.saving->high, own.saving->high);
     EXPECT_FALSE(hasCaveat(own));
     EXPECT_TRUE(hasCaveat(pytorch));
     EXPECT_TRUE(hasCaveat(judge("host_bound", launchBound() + "format pytorch-json\n")));
