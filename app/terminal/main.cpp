@@ -2,9 +2,9 @@
 #include "app/terminal/pages.h"
 #include "app/terminal/remote_command.h"
 #include "app/terminal/remote_record.h"
-#include "profiler/model/edit_distance.h"
 #include "profiler/model/version.h"
 #include "profiler/os/connections.h"
+#include "profiler/os/edit_distance.h"
 #include "profiler/os/memory.h"
 
 #include <CLI/CLI.hpp>
@@ -542,10 +542,10 @@ int statusOnceWritten(int status)
 std::string suggestion(std::string_view wrong, const std::vector<std::string>& known)
 {
     const auto nearest = std::ranges::min_element(
-        known, {}, [&](const std::string& name) { return profiler::editDistance(wrong, name); });
+        known, {}, [&](const std::string& name) { return profiler::os::editDistance(wrong, name); });
     // Two errors are a slip of the fingers; in a short word, one.
     const std::size_t most = wrong.size() > 6 ? 2 : 1;
-    return nearest != known.end() && profiler::editDistance(wrong, *nearest) <= most
+    return nearest != known.end() && profiler::os::editDistance(wrong, *nearest) <= most
                ? "; did you mean " + *nearest + '?'
                : std::string();
 }

@@ -1,8 +1,8 @@
 #include "profiler/query/query.h"
 
-#include "profiler/model/edit_distance.h"
 #include "profiler/model/number_text.h"
 #include "profiler/model/track_slices.h"
+#include "profiler/os/edit_distance.h"
 #include "profiler/query/trace_tables.h"
 
 #include <algorithm>
@@ -225,7 +225,7 @@ std::string suggestion(std::string_view message)
     std::size_t least = std::max<std::size_t>(wanted.size() / 2, 1) + 1;
     for (const std::string& name : known) {
         const bool isPart = wanted.size() > 2 && (name.starts_with(wanted) || wanted.starts_with(name));
-        const std::size_t distance = isPart ? 1 : editDistance(wanted, name);
+        const std::size_t distance = isPart ? 1 : os::editDistance(wanted, name);
         if (distance < least && sqlite3_stricmp(name.c_str(), std::string(wanted).c_str()) != 0) {
             least = distance;
             best = name;

@@ -1,6 +1,6 @@
 #include "trainer/config/training_config.h"
 
-#include "profiler/model/edit_distance.h"
+#include "profiler/os/edit_distance.h"
 #include "profiler/os/files.h"
 
 #include <algorithm>
@@ -95,7 +95,7 @@ std::optional<Value> parseByType(const Knob& knob, std::string_view text)
 std::size_t keyDistance(std::string_view wrong, std::string_view key)
 {
     const bool isPart = !wrong.empty() && key.find(wrong) != std::string_view::npos;
-    return std::min(profiler::editDistance(wrong, key), isPart ? std::size_t{2} : std::size_t{1000});
+    return std::min(profiler::os::editDistance(wrong, key), isPart ? std::size_t{2} : std::size_t{1000});
 }
 
 std::string bound(double value, KnobType type)

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace profiler {
+namespace profiler::os {
 
 /// Number of characters to insert, delete or replace that turn one word into the other (Levenshtein distance), without
 /// regard to the case of ASCII letters. It finds the name that a misspelt one stands for.
@@ -28,4 +28,4 @@ inline std::size_t editDistance(std::string_view a, std::string_view b)
     return row.back();
 }
 
-} // namespace profiler
+} // namespace profiler::os
