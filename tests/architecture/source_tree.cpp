@@ -80,7 +80,7 @@ const std::vector<Module>& modules()
          {"profiler/os/", "profiler/model/", "profiler/formats/", "profiler/analysis/", "profiler/job/"}},
         {"profiler/monitor/",
          {"profiler/os/", "profiler/model/", "profiler/formats/container/", "profiler/analysis/", "profiler/monitor/"}},
-        {"profiler/query/", {"profiler/model/", "profiler/analysis/", "profiler/query/"}},
+        {"profiler/query/", {"profiler/os/", "profiler/model/", "profiler/analysis/", "profiler/query/"}},
         {"advisor/", kAdvisorMayInclude},
         {"advisor/evidence/", kAdvisorMayInclude, kBehindRules},
         {"advisor/prediction/", kAdvisorMayInclude, kBehindRules},
