@@ -211,8 +211,7 @@ void addReaders(CLI::App& app, CommandLine& line)
     CLI::App* convert =
         app.add_subcommand("convert", "Convert a trace to the format given by the extension of the result");
     convert->add_option("IN", line.convert.in, "Trace file")->required();
-    convert->add_option("-o,--output,OUT", line.convert.out, "File to write: .json, .json.gz, .pftrace, .csv …")
-        ->required();
+    convert->add_option("OUT", line.convert.out, "File to write: .json, .json.gz, .pftrace, .csv …")->required();
     convert->callback(
         [&line] { line.run = [&line](const Streams& s) { return app::terminal::convert(line.convert, s); }; });
 

@@ -169,7 +169,7 @@ TEST_F(SharedTrace, MemsetsComeFromTheConvolutionsAndWaitsFromTheirCallers)
     EXPECT_EQ(m_summary.detailed->syncs.count, 0);
     open("nsys_2gpu_before.sqlite");
     EXPECT_EQ(m_summary.detailed->stragglers.collectives, 0);
-    EXPECT_THAT(m_summary.detailed->stragglers.cannotTell, testing::HasSubstr("point-to-point"));
+    EXPECT_THAT(m_summary.detailed->stragglers.cannotTell, testing::HasSubstr("send and receive"));
 }
 
 /// For a copy whose marks were turned into ordinary ranges.
