@@ -109,8 +109,8 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
                 post([this, what, error = files.error()] { fail(what, error); });
                 return;
             }
-            if (files->files.size() == 1) {
-                post([this, file = files->files.front()] {
+            if (const auto only = profiler::job::onlyTraceOf(*files)) {
+                post([this, file = *only] {
                     finishLoading();
                     m_document->openTrace(file);
                 });

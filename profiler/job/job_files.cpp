@@ -263,12 +263,20 @@ bool mayBeJob(std::span<const fs::path> inputs)
            (inputs.size() == 1 && (fs::is_directory(inputs.front(), none) || isPattern(inputs.front())));
 }
 
+std::optional<fs::path> onlyTraceOf(const JobFiles& found)
+{
+    std::error_code none;
+    return found.files.size() == 1 && !fs::exists(found.files.front().parent_path() / kManifest, none)
+               ? std::optional(found.files.front())
+               : std::nullopt;
+}
+
 std::optional<fs::path> onlyTraceIn(std::span<const fs::path> inputs)
 {
     if (inputs.size() != 1 || !mayBeJob(inputs))
         return std::nullopt;
     const auto found = findJobFiles(inputs);
-    return found && found->files.size() == 1 ? std::optional(found->files.front()) : std::nullopt;
+    return found ? onlyTraceOf(*found) : std::nullopt;
 }
 
 } // namespace profiler::job

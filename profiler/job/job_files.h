@@ -31,8 +31,10 @@ Result<JobFiles> findJobFiles(std::span<const std::filesystem::path> inputs);
 /// True if the inputs may be several ranks: several paths, a folder or a pattern.
 bool mayBeJob(std::span<const std::filesystem::path> inputs);
 
-/// The only trace in a folder or of a pattern, which is opened like a file. std::nullopt if there are several traces or
-/// none, and for inputs that cannot be a job.
+/// The only trace of several inputs, which is opened like a file. std::nullopt if there are several traces, and for one
+/// recorded rank of a job (kManifest).
+std::optional<std::filesystem::path> onlyTraceOf(const JobFiles& found);
+/// The same for inputs that may be a job; std::nullopt for others, and if no traces are found.
 std::optional<std::filesystem::path> onlyTraceIn(std::span<const std::filesystem::path> inputs);
 
 } // namespace profiler::job

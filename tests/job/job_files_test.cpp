@@ -61,6 +61,9 @@ TEST_F(JobFiles, OnlyTraceOfAFolderIsOpenedAsThatTrace)
     EXPECT_EQ(onlyTraceIn(std::vector{path()}), path("log/run.json"));
     EXPECT_EQ(onlyTraceIn(std::vector{path("log/*.json")}), path("log/run.json"));
     EXPECT_EQ(onlyTraceIn(std::vector{path("log/run.json")}), std::nullopt) << "a file needs no search";
+    write("log/job.json", "{}");
+    EXPECT_EQ(onlyTraceIn(std::vector{path()}), std::nullopt) << "a rank of a recorded job";
+    fs::remove(path("log/job.json"));
     write("log/run2.json", kTrace);
     EXPECT_EQ(onlyTraceIn(std::vector{path()}), std::nullopt);
     EXPECT_EQ(onlyTraceIn(std::vector{path("nowhere")}), std::nullopt);
