@@ -118,10 +118,11 @@ std::optional<Advice> onValidation(const RuleContext& c, const ProgramFacts& fac
         if (!validation->flag("grad").value_or(false))
             continue;
         const double us = validation->number("time_us").value_or(0);
-        Advice advice =
-            fires(message<"program.validation.grad",
-                          "Validation records gradients that nothing uses: {passes} passes, {time} in total.">(
-                {{"passes", validation->count}, {"time", us, timeText(us)}}));
+        Advice advice = fires(message<"program.validation.grad",
+                                      "Validation records gradients that nothing uses: {passes}, {time} in total.">(
+            {{"passes", validation->count,
+              validation->count == 1 ? "1 pass" : fmt::format("{} passes", validation->count)},
+             {"time", us, timeText(us)}}));
         advice.whyNoPrediction = message<"program.validation.cost",
                                          "The trace does not show the cost of recording gradients: measure it.">();
         advice.measure = "validation";
