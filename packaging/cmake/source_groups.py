@@ -14,6 +14,7 @@ import re
 import sys
 
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\'', re.S)
+RAW_STRING = re.compile(r'R"(\w*)\(.*?\)\1"', re.S)
 WORD = re.compile(r"[A-Za-z_]\w*")
 DIRECTIVE = re.compile(r"^\s*#(?:[^\n\\]|\\.)*(?:\\\n[^\n]*)*", re.M)
 KEYWORDS = {"bool", "char", "class", "const", "constexpr", "double", "enum", "float", "int", "long", "operator", "short", "sizeof",
@@ -111,13 +112,14 @@ class Source:
         with open(path, encoding="utf-8") as file:
             raw = file.read()
         text = NOISE.sub(lambda noise: " " if noise[0].startswith("/") else '""', raw)
-        self.includes = re.findall(r"^[ \t]*#[ \t]*include[ \t]+([<\"][^>\"\n]+)[>\"]", raw, re.M)
+        code = RAW_STRING.sub('""', raw)
+        self.includes = re.findall(r"^[ \t]*#[ \t]*include[ \t]+([<\"][^>\"\n]+)[>\"]", code, re.M)
         self.conditional = bool(re.search(r"^\s*#\s*(?:define|undef|if)", text, re.M))
         self.lines = raw.count("\n")
         self.text = DIRECTIVE.sub("", text)
         self.words = set(WORD.findall(self.text))
-        # Names that are accessed as members or qualified names cannot be renamed.
-        self.foreign = set(re.findall(r"(?:\.|->|::)\s*([A-Za-z_]\w*)", self.text))
+        # Names that are accessed as members or qualified names cannot be renamed, nor fixtures, which are part of a test's name.
+        self.foreign = set(re.findall(r"(?:(?:\.|->|::)\s*|\b(?:TEST_F|TEST_P|INSTANTIATE_\w+)\s*\([^()]*\b)([A-Za-z_]\w*)", self.text))
         self.own, self.shared, self.directives = declarations(self.text)
 
 

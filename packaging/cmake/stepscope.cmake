@@ -38,10 +38,11 @@ if(STEPSCOPE_SANITIZE)
   endif()
 endif()
 
-# stepscope_together(variable OUT name [HEADER header] FILES file…): with STEPSCOPE_TOGETHER, generates files that each include many of
-# FILES, and sets the variable to them and the files compiled separately; otherwise sets it to FILES.
+# stepscope_together(variable OUT name [HEADER header] [IN_SEVERAL] FILES file…): with STEPSCOPE_TOGETHER, generates files that each
+# include many of FILES, and sets the variable to them and the files compiled separately; otherwise sets it to FILES.
+# IN_SEVERAL: other targets of the folder may compile these files separately.
 function(stepscope_together variable)
-  cmake_parse_arguments(arg "" "OUT;HEADER" "FILES" ${ARGN})
+  cmake_parse_arguments(arg "IN_SEVERAL" "OUT;HEADER" "FILES" ${ARGN})
   set(alone "")
   set(others "")
   foreach(file IN LISTS arg_FILES)
@@ -71,7 +72,11 @@ function(stepscope_together variable)
   endif()
   list(REMOVE_ITEM together ${written})
   list(REMOVE_ITEM alone ${together})
-  set_source_files_properties(${together} PROPERTIES HEADER_FILE_ONLY ON)
+  if(arg_IN_SEVERAL)
+    set(together "")
+  else()
+    set_source_files_properties(${together} PROPERTIES HEADER_FILE_ONLY ON)
+  endif()
   set(${variable} ${alone} ${others} ${together} ${written} PARENT_SCOPE)
 endfunction()
 
