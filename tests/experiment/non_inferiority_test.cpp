@@ -145,7 +145,7 @@ TEST(MayChangeLoss, IsReadFromTheRowsOfAllChanges)
 {
     EXPECT_FALSE(mayChangeLoss({{"loader.workers", "0", "2"}, {"optimizer.implementation", "for-loop", "fused"}}));
     EXPECT_TRUE(mayChangeLoss({{"loader.workers", "0", "2"}, {"precision.amp", "off", "bf16"}}));
-    EXPECT_FALSE(mayChangeLoss({})) << "A against A";
+    EXPECT_FALSE(mayChangeLoss(std::vector<Toggle>{})) << "A against A";
     EXPECT_TRUE(mayChangeLoss({{"a key of a later version", "", ""}}));
 }
 

@@ -159,7 +159,7 @@ TEST(JsonCopy, ReportsDefectsThatItStillHasOnlyOnce)
                                         "json.several_processes"};
     for (int round = 0; round < 4; ++round) {
         std::vector<std::string> ids;
-        for (const Message& note : trace->captureStats().notes) {
+        for (const auto& note : trace->captureStats().notes) {
             const MessageParameter* const original = note.find("note_id");
             ids.push_back(original ? original->text : note.id);
         }
