@@ -346,8 +346,10 @@ std::string holderText(const LiveBlocks& holder)
 {
     if (holder.rest)
         return "all smaller holders";
+    if (holder.unrecorded)
+        return "before the recording";
     if (!holder.place.empty())
-        return fmt::format("{}:{}", holder.place.file, holder.place.line);
+        return fmt::format("{}:{}{}{}", holder.place.file, holder.place.line, holder.op.empty() ? "" : " ", holder.op);
     return holder.op.empty() ? "outside of operators, or not recorded" : holder.op;
 }
 

@@ -85,6 +85,28 @@ TEST(AllocationStack, PlaceIsTheInnermostLineOfTheProgram)
     EXPECT_TRUE(readAllocationStack("nonsense").hasFrames);
 }
 
+TEST(AllocationStack, TheOutermostOperatorBelowPythonIsTheOneThatTheProgramCalled)
+{
+    const std::string engine = "\n??:0 torch::autograd::Engine::evaluate_function(std::shared_ptr)";
+    const auto opOf = [](const std::string& text) { return readAllocationStack(text).op; };
+    EXPECT_EQ(opOf("??:0 at::_ops::empty_strided::redispatch(c10::DispatchKeySet)\n"
+                   "??:0 at::_ops::zeros_like::call(at::Tensor const&)\n/me/adam.py:82 step\n"
+                   "??:0 at::_ops::mm::call(at::Tensor const&)"),
+              "aten::zeros_like");
+    EXPECT_EQ(opOf("??:0 at::_ops::add_Tensor::call(at::Tensor const&)"), "aten::add");
+    EXPECT_EQ(opOf("??:0 at::_ops::sum_dim_IntList::call(at::Tensor const&)"), "aten::sum");
+    EXPECT_EQ(opOf("??:0 at::_ops::_foreach_mul__List::call(at::ArrayRef)"), "aten::_foreach_mul_");
+    EXPECT_EQ(opOf("??:0 at::_ops::mm::call(at::Tensor const&)\n"
+                   "??:0 torch::autograd::generated::MmBackward0::apply(std::vector)" +
+                   engine),
+              "MmBackward0");
+    EXPECT_EQ(opOf("??:0 at::_ops::clone::call(at::Tensor const&)\n"
+                   "??:0 torch::autograd::AccumulateGrad::apply(std::vector)" +
+                   engine),
+              "AccumulateGrad");
+    EXPECT_EQ(opOf(forwardAt(20)), "");
+}
+
 TEST(MemoryOverTime, AStepHasItsCategories)
 {
     const DeviceMemory memory = memoryOf(Snapshot()
@@ -157,6 +179,19 @@ TEST(MemoryOverTime, AHistoryThatEndsTooEarlyIsUncategorised)
     EXPECT_EQ(after(memory, 2).of(Category::Uncategorised), 50);
 }
 
+// The first step of an optimizer is often the last that a snapshot records.
+TEST(MemoryOverTime, WhatTheLastPartKeepsIsKnownUnlessAFailureEndedIt)
+{
+    Snapshot first;
+    first.alloc(1, 100, kOptimizer).alloc(2, 5, kOptimizer).free(2, 5, kOptimizer);
+    const DeviceMemory kept = memoryOf(first);
+    EXPECT_EQ(after(kept, 2).of(Category::OptimizerState), 100);
+    EXPECT_EQ(after(kept, 2).of(Category::Temporaries), 5);
+    Snapshot failed;
+    failed.alloc(1, 100, kOptimizer).event("oom", 0, 999, kOptimizer);
+    EXPECT_EQ(after(memoryOf(failed), 1).of(Category::Uncategorised), 100);
+}
+
 TEST(MemoryOverTime, AllocationsOfOtherThreadsDoNotEndAPart)
 {
     Snapshot snapshot;
@@ -184,6 +219,11 @@ TEST(MemoryOverTime, BlocksFromBeforeTheHistoryCount)
     EXPECT_EQ(memory.samples[0].total(), 2000);
     EXPECT_EQ(after(memory, 1).allocated(), 1153);
     EXPECT_EQ(memory.peak()->bytes, 1160);
+    const std::vector<LiveBlocks>& holders = memory.peak()->holders;
+    const auto earlier =
+        std::find_if(holders.begin(), holders.end(), [](const LiveBlocks& holder) { return holder.unrecorded; });
+    ASSERT_NE(earlier, holders.end());
+    EXPECT_EQ(earlier->bytes, 50 + 7) << "of the blocks without a stack";
     ASSERT_EQ(memory.segments.size(), 1U);
     EXPECT_EQ(memory.segments[0].stream, 7);
     EXPECT_EQ(memory.segments[0].type, "large");

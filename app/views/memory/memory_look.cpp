@@ -242,8 +242,7 @@ QString holderDescription(const analysis::LiveBlocks& holder, std::int64_t allBy
     if (!holder.place.empty() && !holder.op.empty())
         lines << asQString(holder.op);
     if (holder.unrecorded)
-        lines << MemoryLook::tr("The trace does not record what holds it: start the recording earlier, or use a memory "
-                                "snapshot.");
+        lines << MemoryLook::tr("The trace does not record what holds it: start the recording earlier.");
     else if (!holder.rest)
         lines << memoryCategoryTitle(holder.category);
     if (!holder.phase.empty())

@@ -1,9 +1,11 @@
 #include "profiler/analysis/memory/allocator_history.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -70,6 +72,58 @@ bool endsSearch(const Frame& frame)
     return frame.function == "zero_grad" &&
            (has(frame.file, "/torch/optim/") || frame.file.ends_with("/torch/nn/modules/module.py"));
 }
+
+/// The text between `before` and the next "::"; empty if `function` does not contain `before`.
+std::string_view nameAfter(std::string_view function, std::string_view before)
+{
+    const std::size_t at = function.find(before);
+    if (at == function.npos)
+        return {};
+    const std::string_view name = function.substr(at + before.size());
+    return name.substr(0, name.find("::"));
+}
+
+/// Finds the operator that a stack belongs to. Operators call others, and the outermost one is what the program called,
+/// but a node of autograd says more than the operators that it calls.
+class OperatorOfStack {
+public:
+    /// Call with the frames, the innermost first, up to the first one of Python.
+    void add(std::string_view function)
+    {
+        if (m_isNode)
+            return;
+        if (has(function, "::apply(")) {
+            std::string_view node = nameAfter(function, "torch::autograd::generated::");
+            if (node.empty())
+                node = nameAfter(function, "torch::autograd::");
+            m_isNode = has(node, "Backward") || node == "AccumulateGrad";
+            if (m_isNode)
+                m_op = node;
+        }
+        if (const std::string_view name = nameAfter(function, "at::_ops::"); !m_isNode && !name.empty())
+            m_op = "aten::" + std::string(withoutOverload(name));
+    }
+    [[nodiscard]] const std::string& op() const { return m_op; }
+
+private:
+    /// Generated names join the operator and its overload: "add_Tensor", "sum_dim_IntList". An overload is recognized
+    /// by its capital or by "dim"; another one remains part of the name.
+    static std::string_view withoutOverload(std::string_view name)
+    {
+        constexpr std::string_view kDim = "_dim";
+        for (std::size_t at = name.find('_', 1); at != name.npos; at = name.find('_', at + 1))
+            if (at + 1 < name.size() && std::isupper(static_cast<unsigned char>(name[at + 1])) != 0) {
+                name = name.substr(0, at);
+                break;
+            }
+        if (name.size() > kDim.size() && name.ends_with(kDim))
+            name.remove_suffix(kDim.size());
+        return name;
+    }
+
+    std::string m_op;
+    bool m_isNode = false;
+};
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50; ///< larger sizes are damage
@@ -274,7 +328,9 @@ struct NextAllocation {
     }
 };
 
-MemoryCategory categoryOf(const AllocatorHistory& history, const AllocatedBlock& block, const NextAllocation& nextOther)
+/// @param lastFailure  index of the last failed allocation; nothing is known about the part of a step that it ended
+MemoryCategory categoryOf(const AllocatorHistory& history, const AllocatedBlock& block, const NextAllocation& nextOther,
+                          std::optional<std::size_t> lastFailure)
 {
     const AllocationOrigin origin = history.stacks[block.stack].origin;
     if (origin == AllocationOrigin::Unknown)
@@ -283,9 +339,12 @@ MemoryCategory categoryOf(const AllocatorHistory& history, const AllocatedBlock&
     if (block.from == AllocatedBlock::kBefore) // a forward pass's block that is never freed is not an activation
         return isForward ? MemoryCategory::Uncategorised : keptBy(origin);
     const std::size_t next = (isForward ? nextOther.line : nextOther.origin)[block.from];
-    if (block.to == AllocatedBlock::kNotFreed)
-        return origin == AllocationOrigin::Construction || next != kNone ? keptBy(origin)
-                                                                         : MemoryCategory::Uncategorised;
+    if (block.to == AllocatedBlock::kNotFreed) {
+        // The program takes a snapshot between the parts of a step, except when an allocation fails.
+        const bool outlivesItsPart = next != kNone || (!isForward && (!lastFailure || *lastFailure < block.from));
+        return origin == AllocationOrigin::Construction || outlivesItsPart ? keptBy(origin)
+                                                                           : MemoryCategory::Uncategorised;
+    }
     const AllocatorEvent& end = history.events[block.to];
     const AllocationStack& freeing = history.stacks[end.kind == Kind::Free ? end.stack : 0];
     if (next < block.to || (freeing.hasFrames && freeing.origin != origin))
@@ -366,6 +425,7 @@ AllocationStack readAllocationStack(std::string_view text)
 {
     AllocationStack stack;
     SourceLine library;
+    OperatorOfStack op;
     bool searching = true;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
@@ -376,8 +436,11 @@ AllocationStack readAllocationStack(std::string_view text)
             stack.origin = originOf(frame);
             searching = stack.origin == AllocationOrigin::Unknown && !endsSearch(frame);
         }
-        if (!frame.file.ends_with(".py"))
+        if (!frame.file.ends_with(".py")) {
+            if (stack.innermost.empty())
+                op.add(frame.function);
             continue;
+        }
         if (stack.innermost.empty())
             stack.innermost = std::string(frame.file) + ':' + std::to_string(frame.line);
         SourceLine& place = has(frame.file, "/torch/") ? library : stack.place;
@@ -386,6 +449,7 @@ AllocationStack readAllocationStack(std::string_view text)
     }
     if (stack.place.empty())
         stack.place = std::move(library);
+    stack.op = op.op();
     return stack;
 }
 
@@ -402,8 +466,12 @@ AllocatorHistory readAllocatorHistory(const Trace& trace, const Track* track, st
     if (stop.stop_requested())
         return history;
     const NextAllocation nextOther(history);
+    std::optional<std::size_t> lastFailure;
+    for (std::size_t i = 0; i < history.events.size(); ++i)
+        if (history.events[i].kind == Kind::OutOfMemory)
+            lastFailure = i;
     for (AllocatedBlock& block : history.blocks)
-        block.category = categoryOf(history, block, nextOther);
+        block.category = categoryOf(history, block, nextOther, lastFailure);
     describeSegments(history);
     return history;
 }

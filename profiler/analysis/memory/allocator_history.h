@@ -27,7 +27,10 @@ enum class AllocationOrigin : std::uint8_t {
 /// What the call stack of an allocator's event says.
 struct AllocationStack {
     AllocationOrigin origin = AllocationOrigin::Unknown;
-    SourceLine place;      ///< innermost line of the user's program; of PyTorch's Python code if there is none
+    SourceLine place; ///< innermost line of the user's program; of PyTorch's Python code if there is none
+    /// What that line called, "aten::mm", or the part of the backward pass that runs, "MmBackward0". Empty if the stack
+    /// has no frames of C++ (stacks="python") or none of an operator.
+    std::string op;
     std::string innermost; ///< "file:line" of the innermost Python frame; empty if there is none
     bool hasFrames = false;
 };
@@ -82,7 +85,9 @@ struct AllocatorHistory {
 /// from its metadata, and finds the category of each block. A block has the category of the part of a step that
 /// allocated it: Parameters for Construction, Activations for Forward, Gradients for Backward, OptimizerState for
 /// Optimizer. It is a Temporary if it does not outlive that part: it is freed by the same part before another part
-/// allocates (Forward: before another line allocates). What the history does not show is Uncategorised.
+/// allocates (Forward: before another line allocates). What the history does not show is Uncategorised: blocks of
+/// before the history without a stack, and those of a part that still runs when the history ends with a failed
+/// allocation.
 /// @param track     null: the snapshot has segments, but no history
 /// @param segments  may be empty
 AllocatorHistory readAllocatorHistory(const Trace& trace, const Track* track, std::string_view segments,

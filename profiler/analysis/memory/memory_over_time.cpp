@@ -139,7 +139,7 @@ std::optional<std::uint32_t> deviceNumber(std::string_view place)
 
 // Memory snapshots
 
-/// The live blocks after an event, by line and category.
+/// The live blocks after an event, by line, operator and category.
 /// @param event  AllocatedBlock::kBefore: before the first one
 std::vector<LiveBlocks> holdersAfter(const AllocatorHistory& history, std::size_t event)
 {
@@ -147,18 +147,21 @@ std::vector<LiveBlocks> holdersAfter(const AllocatorHistory& history, std::size_
         LiveBlocks blocks;
         std::int64_t largest = -1;
     };
-    std::map<std::tuple<std::string_view, std::int64_t, Category>, Group> groups;
+    std::map<std::tuple<std::string_view, std::int64_t, std::string_view, Category, bool>, Group> groups;
     for (const AllocatedBlock& block : history.blocks) {
         const bool alive =
             event == AllocatedBlock::kBefore ? block.from == AllocatedBlock::kBefore : block.isAliveAfter(event);
         if (!alive)
             continue;
-        const SourceLine& place = history.stacks[block.stack].place;
-        Group& group = groups[{place.file, place.line, block.category}];
+        const AllocationStack& stack = history.stacks[block.stack];
+        const bool unrecorded = block.from == AllocatedBlock::kBefore && !stack.hasFrames;
+        Group& group = groups[{stack.place.file, stack.place.line, stack.op, block.category, unrecorded}];
         group.blocks.bytes += block.bytes;
         ++group.blocks.blocks;
         group.blocks.category = block.category;
-        group.blocks.place = place;
+        group.blocks.place = stack.place;
+        group.blocks.op = stack.op;
+        group.blocks.unrecorded = unrecorded;
         if (block.from != AllocatedBlock::kBefore && block.bytes > group.largest) {
             group.largest = block.bytes;
             group.blocks.allocation = history.events[block.from].slice;

@@ -54,12 +54,12 @@ struct SourceLine {
 struct LiveBlocks {
     std::int64_t bytes = 0, blocks = 0;
     MemoryCategory category = MemoryCategory::Uncategorised;
-    SourceLine place;      ///< empty: not recorded
-    std::string op, phase; ///< operator and phase that allocated them, as our recorder names them; may be empty
+    SourceLine place;                  ///< empty: not recorded
+    std::string op, phase;             ///< operator and phase that allocated them; may be empty
     std::optional<std::int64_t> step;  ///< in which they were allocated; empty: outside of all, or not recorded
     std::optional<SliceId> allocation; ///< of the largest block; empty: not in the trace
     bool rest = false;                 ///< sum of all smaller groups; the other fields are unused
-    bool unrecorded = false;           ///< counted by the allocator, but allocated before the recording; as above
+    bool unrecorded = false;           ///< allocated before the recording; `op`, `phase` and `step` are unused
 };
 
 /// The memory of a device at one moment.

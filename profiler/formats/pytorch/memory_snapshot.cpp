@@ -21,8 +21,9 @@ using pickle::Document;
 using pickle::Ref;
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
-constexpr std::size_t kMostHolders = 200;                  ///< at a peak; the others are summed up
-constexpr std::size_t kMostFrames = 64;                    ///< in the text of a stack; the outermost ones are dropped
+constexpr std::size_t kMostHolders = 200; ///< at a peak; the others are summed up
+constexpr std::size_t kMostFrames = 64;   ///< in the text of a stack; outer ones are dropped, except of Python
+constexpr std::size_t kMostPython = 256;  ///< frames of Python in the text of a stack
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50; ///< larger sizes are damage
 constexpr std::int64_t kLatestUs = std::int64_t{1} << 51;  ///< the year 2041; later times are damage
 constexpr std::int64_t kNsPerUs = 1000;
@@ -62,15 +63,16 @@ public:
             return 0;
         std::string stack;
         std::optional<std::string> program, python;
-        std::size_t count = 0;
+        std::size_t count = 0, pythonCount = 0;
         for (const Ref frame : frames) {
             const std::string_view file = textAt(document, frame, "filename"), name = textAt(document, frame, "name");
             const std::string place = std::string(file) + ':' + std::to_string(integerAt(document, frame, "line"));
-            const bool isProgram = file.ends_with(".py") && file.find("/torch/") == std::string_view::npos;
-            // The line of the program is kept, however deep the library is.
-            if (++count <= kMostFrames || (isProgram && !program))
+            const bool isPython = file.ends_with(".py");
+            const bool isProgram = isPython && file.find("/torch/") == std::string_view::npos;
+            // The lines of Python are kept, however deep the library is: they name the program and the part of a step.
+            if (++count <= kMostFrames || (isPython && ++pythonCount <= kMostPython) || (isProgram && !program))
                 stack += (stack.empty() ? "" : "\n") + place + " " + std::string(name);
-            if (!file.ends_with(".py"))
+            if (!isPython)
                 continue;
             if (!python)
                 python = place;
