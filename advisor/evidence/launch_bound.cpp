@@ -189,6 +189,17 @@ std::vector<double> idleForHost(const RuleContext& c)
     return us;
 }
 
+std::optional<Advice> withoutEnoughKernels(const RuleContext& c, const LaunchBound& bound)
+{
+    constexpr std::size_t kFewest = 20; // chosen: a short example launches a few, a step of training dozens
+    const std::size_t count = c.facts.device.work.all.count;
+    if (bound.marksSteps || count >= kFewest)
+        return std::nullopt;
+    return cannotTell(message<"device.few_kernels", "Without steps, {count} {count|kernel is|kernels are} too few to "
+                                                    "show what the GPU usually waits for.">({{"count", count}}),
+                      Need::Steps);
+}
+
 Advice silentBecauseOfQueue(const LaunchBound& bound)
 {
     return silent(

@@ -74,6 +74,9 @@ profiler::analysis::Intervals unrecordedHostTime(const RuleContext& c, const pro
 /// devices.
 std::vector<double> idleForHost(const RuleContext& c);
 
+/// "Cannot tell" if there are neither steps nor enough kernels: what a program does once, such as starting up, is not
+/// what its device usually waits for.
+std::optional<Advice> withoutEnoughKernels(const RuleContext& c, const LaunchBound& bound);
 /// The "silent" verdict of a rule if the launch queue rules the finding out, with the figures of the queue.
 Advice silentBecauseOfQueue(const LaunchBound& bound);
 

@@ -61,6 +61,8 @@ std::optional<Advice> hindrance(const RuleContext& c, const LaunchBound& bound)
     if (!bound.holds())
         return silent(message<"compile.rarely", "The GPU waits for launches only {share} of the time.">(
             {{"share", bound.launchShare, shareText(bound.launchShare)}}));
+    if (auto advice = withoutEnoughKernels(c, bound))
+        return advice;
     if (bound.smallShare < kManySmall)
         return silent(
             message<"compile.long_kernels", "Only {share} of the kernels are shorter than 10 µs: the GPU waits "

@@ -84,6 +84,8 @@ Advice check(const RuleContext& c)
                 {{"idle", unexplained, shareText(unexplained)},
                  {"host", bound.launchShare, shareText(bound.launchShare)}}),
             Need::Operators);
+    if (auto advice = withoutEnoughKernels(c, bound))
+        return *advice;
     const IdleCause gaps = bound.marksSteps ? hostGaps(c, *bound.cause) : *bound.cause;
     Advice advice = fires(reasonOf(bound));
     advice.timeShare = bound.marksSteps ? bound.hostShare : bound.launchShare;

@@ -47,6 +47,22 @@ TEST(HostBound, AServerThatWaitsForRequestsIsNotHostBound)
     EXPECT_THAT(advice.reason, profiler::test::hasId("host.bound.unrecorded"));
 }
 
+TEST(HostBound, AFewKernelsWithoutStepsShowNoPattern)
+{
+    const auto program = [](int kernels) {
+        return fmt::format(
+            "device 0 gpu\nmain\nrepeat {0} every 100\nop aten::mm 0 99\ncall cudaLaunchKernel 90 1\nend\n"
+            "stream 0 7\nrepeat {0} every 100\nkernel a 92 5\nend",
+            kernels);
+    };
+    for (const char* const rule : {"host_bound", "compile"}) {
+        const auto few = judge(rule, program(19));
+        EXPECT_EQ(few.state, State::CannotTell) << rule << ": " << few.reason;
+        EXPECT_THAT(few.reason, profiler::test::hasId("device.few_kernels"));
+        EXPECT_EQ(judge(rule, program(20)).state, State::Fires) << rule;
+    }
+}
+
 /// A request every 100 µs: operators and launches for `busyUs`, then kernels, then nothing.
 std::string requests(int busyUs, int kernelUs)
 {

@@ -99,12 +99,15 @@ TEST(NsysChecks, UnifiedMemoryCopiesNeedNoEnumTable)
     writeTwoProcesses(file.path());
     NsysFile(file.path())
         .run("DROP TABLE ENUM_CUDA_MEMCPY_OPER; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE rowid > 3;"
-             "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 10 + rowid");
+             "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 10 + rowid, srcKind = 7, dstKind = 7");
     const auto trace = formats::openTrace(file.path());
     ASSERT_TRUE(trace) << trace.error().message();
     std::vector<CopyKind> kinds;
-    for (const Slice& slice : (*trace)->ofKind(ActivityKind::GpuMemcpy))
+    for (const Slice& slice : (*trace)->ofKind(ActivityKind::GpuMemcpy)) {
         kinds.push_back(slice.args.copy);
+        EXPECT_EQ(slice.args.src, MemoryKind::Managed);
+        EXPECT_EQ(slice.args.dst, MemoryKind::Managed);
+    }
     EXPECT_THAT(kinds, testing::ElementsAre(CopyKind::HtoD, CopyKind::DtoH, CopyKind::DtoD));
 }
 

@@ -226,6 +226,10 @@ Result<void> readCopies(Import& import)
             args.src = import.enums.memory(*kind);
         if (const auto kind = row.integer(kFirstOwn + 3))
             args.dst = import.enums.memory(*kind);
+        if (import.enums.managedCopies.contains(row.integer(kFirstOwn + 1).value_or(-1)))
+            for (MemoryKind* const kind : {&args.src, &args.dst})
+                if (*kind == MemoryKind::Unknown)
+                    *kind = MemoryKind::Managed;
         slice.kind = ActivityKind::GpuMemcpy;
         slice.args = import.builder.internArgs(args);
         // Uses the wording of the PyTorch profiler, so that searches work for both formats.

@@ -266,10 +266,13 @@ Result<ExportEnums> ExportEnums::read(const SqliteFile& file, const ExportSchema
             return tl::unexpected(read.error());
         *table.into = std::move(*read);
     }
-    for (const auto& [value, name] : orElse(std::move(copies), defaultCopies()))
+    for (const auto& [value, name] : orElse(std::move(copies), defaultCopies())) {
         for (const Ending& row : kCopyEndings)
             if (name.ends_with(row.ending))
                 enums.copies.emplace(value, row.kind);
+        if (name.find("_UVM_") != name.npos)
+            enums.managedCopies.insert(value);
+    }
     for (const auto& [value, name] : orElse(std::move(memories), defaultMemories()))
         for (const Part& row : kMemoryParts)
             if (name.find(row.part) != name.npos)

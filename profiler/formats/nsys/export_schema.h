@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +67,7 @@ private:
 /// has used since CUDA 5.
 struct ExportEnums {
     std::map<std::int64_t, CopyKind> copies;
+    std::set<std::int64_t> managedCopies; ///< pages that unified memory moves; their memory is recorded as unknown
     std::map<std::int64_t, MemoryKind> memories;
     std::map<std::int64_t, std::string> syncTypes, overheadTypes;
     std::map<std::int64_t, std::string> eventTypes;   ///< "NvtxPushPopRange"…
