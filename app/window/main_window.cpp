@@ -173,6 +173,8 @@ void MainWindow::connectWorkbench()
         // The kind is certain now, but the user may have gone to the start page.
         if (m_layout->shown() != DocumentKind::Start)
             m_layout->showDocument();
+        if (m_bench->document.trace()->format() == "pytorch-memory") // has no steps, but what uses the memory
+            m_layout->reveal("memory");
         showTitle();
     });
     connect(&m_bench->training, &TrainingService::stateChanged, this, [this](RunState state) {

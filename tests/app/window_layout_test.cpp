@@ -1,9 +1,11 @@
 #include "app/document/trace_files.h"
 #include "app/timeline/timeline_canvas.h"
+#include "app/window/dock.h"
 #include "app/window/dock_layout.h"
 #include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
+#include "tests/support/allocator_trace.h"
 #include "tests/support/trace_text.h"
 
 #include <QAction>
@@ -97,6 +99,7 @@ private slots:
     void aNarrowWindowShowsThePanelsOfOneSide();
     void eachKindOfDocumentHasItsOwnLayout();
     void aRecordedProgramHasItsOwnLayout();
+    void aMemorySnapshotShowsItsMemory();
     void aMaximizedTimelineIsNotTheSavedLayout();
     void theStepsCanBeCollapsed();
     void noPanelKeepsTheFocusWhenItIsHidden();
@@ -298,6 +301,19 @@ void WindowLayoutTest::aRecordedProgramHasItsOwnLayout()
     QTRY_COMPARE_WITH_TIMEOUT(layoutOf(app)->shown(), std::optional(app::DocumentKind::Program), 20'000);
     QVERIFY(!isAnyShown(app, Qt::LeftDockWidgetArea)); // the trainer's configuration is not about it
     QVERIFY(find<QWidget>(&app.window, "dock:advisor")->isVisible());
+}
+
+void WindowLayoutTest::aMemorySnapshotShowsItsMemory()
+{
+    const QTemporaryDir folder;
+    const std::filesystem::path file = folder.filePath("memory.sspack").toStdString();
+    QVERIFY(profiler::formats::saveTrace(
+        *test_support::AllocatorTrace().alloc(1, 100, "/me/train.py:9 main").free(1, 100).trace(), file, {}));
+    App app;
+    openTrace(app);
+    QVERIFY(!app::isSeen(find<QDockWidget>(&app.window, "dock:memory")));
+    app.bench.document.openTrace(file);
+    QTRY_VERIFY_WITH_TIMEOUT(app::isSeen(find<QDockWidget>(&app.window, "dock:memory")), 20'000);
 }
 
 void WindowLayoutTest::aMaximizedTimelineIsNotTheSavedLayout()

@@ -198,9 +198,12 @@ QWidget* SummaryPanel::makeCostColumn(QWidget* parent)
 
 void SummaryPanel::setAnalysing(bool analysing, const QString& whyNot)
 {
+    const bool complete = m_trace && m_trace->sliceCount() > 0 && !m_trace->captureStats().live;
     m_empty->setText(!whyNot.isEmpty() ? tr("The trace was not analysed: %1").arg(whyNot)
-                     : analysing
-                         ? tr("Analysing the trace…")
+                     : analysing       ? tr("Analysing the trace…")
+                     : complete
+                         ? tr("The trace has no steps to summarize.\nThe timeline and the other panels show what it "
+                              "contains.")
                          : tr("No complete step yet.\nA summary appears as soon as the trace contains some steps: "
                               "where their time goes, and what could be faster."));
 }
