@@ -4,6 +4,7 @@
 #include "profiler/analysis/detailed_analysis.h"
 #include "profiler/analysis/device/occupancy.h"
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/steps/device_steps.h"
 #include "profiler/model/recording_end.h"
 
 #include <nlohmann/json.hpp>
@@ -254,11 +255,13 @@ Json breakdownJson(const Breakdown& breakdown)
             {"cpu_op", share(TimeClass::CpuOp)},    {"other", share(TimeClass::Other)}};
 }
 
-Json stepsJson(const Summary& summary)
+Json stepsJson(const Trace& trace, const Summary& summary)
 {
     Json json = stepTimesJson(summary.statistics, summary.steps);
     if (!summary.steps.empty() && summary.steps.front().found)
         json["from"] = "repetition";
+    if (areMeasuredOnDevice(trace, summary.steps))
+        json["measured_on"] = "device";
     if (!summary.ranks.empty())
         json["processes"] = summary.ranks.size();
     if (summary.slowestRank)
@@ -661,7 +664,7 @@ Json toJson(const Trace& trace, const Summary& summary)
                  {"kernels_under_10us", summary.shortKernels},
                  {"memcpy", transfersJson(summary.transfers)},
                  {"devices", devicesJson(summary.devices)},
-                 {"steps", stepsJson(summary)},
+                 {"steps", stepsJson(trace, summary)},
                  {"between_steps", summary.statistics.count > 0 ? betweenJson(summary.between) : Json(nullptr)},
                  {"versions", versionsJson(trace)},
                  {"breakdown", breakdownJson(summary.breakdown)},

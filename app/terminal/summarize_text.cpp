@@ -6,6 +6,7 @@
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/job/scaling.h"
 #include "profiler/analysis/operators/range_name.h"
+#include "profiler/analysis/steps/device_steps.h"
 #include "profiler/model/trace.h"
 
 #include <fmt/format.h>
@@ -235,11 +236,15 @@ std::string stepsText(const Trace& trace, const Summary& summary)
     table.add({fmt::format("{} step{}, {} of them steady", s.count, s.count == 1 ? "" : "s", s.steadyCount),
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
-    return (summary.steps.front().found
-                ? "\nStep times (the trace marks no steps; these were inferred from repeated work, "
-                  "--steps-from marks turns this off)\n"
-                : "\nStep times\n") +
-           table.text();
+    const char* const found = summary.steps.front().found
+                                  ? " (the trace marks no steps; these were inferred from repeated work, --steps-from "
+                                    "marks turns this off)"
+                                  : "";
+    const char* const onDevice = areMeasuredOnDevice(trace, summary.steps)
+                                     ? "  The CPU launched these steps long before the GPU ran them: their times are "
+                                       "those of the GPU.\n"
+                                     : "";
+    return std::string("\nStep times") + found + '\n' + table.text() + onDevice;
 }
 
 std::string partsText(const Summary& summary)

@@ -7,6 +7,7 @@
 #include "app/views/summary/summary_sections.h"
 #include "app/views/view.h"
 #include "app/window/workbench.h"
+#include "profiler/analysis/steps/device_steps.h"
 
 #include <QComboBox>
 #include <QCoreApplication>
@@ -237,7 +238,8 @@ void SummaryPanel::showChoice()
     const std::int64_t steps = any ? m_facts->statistics.count : 0;
     const bool found = steps > 0 && m_facts->steps.front().found;
     const QString range = any && m_summary ? m_summary->stepRange : QString();
-    m_choice->setVisible(any && (live ? steps > 0 : found || !range.isEmpty() || steps == 0));
+    const bool onDevice = steps > 0 && analysis::areMeasuredOnDevice(*m_trace, m_facts->steps);
+    m_choice->setVisible(any && (live ? steps > 0 : found || onDevice || !range.isEmpty() || steps == 0));
     if (live) // long runs are analysed as a whole only occasionally
         m_choice->setText(tr("Based on the first %1; updated for the whole run when it "
                              "ends.")
@@ -248,6 +250,8 @@ void SummaryPanel::showChoice()
     else if (found)
         m_choice->setText(tr("This trace has no step marks; these steps were inferred from repeated work. <a "
                              "href=\"leave\">Remove these steps</a>"));
+    else if (steps > 0)
+        m_choice->clear();
     else
         m_choice->setText((m_summary && m_summary->stepsRemoved
                                ? tr("This trace has no step marks. <a href=\"find\">Infer steps from repeated work</a>")
@@ -256,6 +260,11 @@ void SummaryPanel::showChoice()
                           (m_summary && !m_summary->ranges.isEmpty()
                                ? tr(", or <a href=\"range\">use a range as steps…</a>")
                                : QString()));
+    if (onDevice)
+        m_choice->setText((m_choice->text() + u' ' +
+                           tr("The CPU launched these steps long before the GPU ran them: their times are those of the "
+                              "GPU."))
+                              .trimmed());
 }
 
 void SummaryPanel::takeChoice(const QString& link)

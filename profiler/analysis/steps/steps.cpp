@@ -4,6 +4,7 @@
 #include "profiler/analysis/operators/range_name.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/statistics.h"
+#include "profiler/analysis/steps/device_steps.h"
 #include "profiler/analysis/steps/phases.h"
 #include "profiler/analysis/steps/warm_up.h"
 #include "profiler/model/track_slices.h"
@@ -384,6 +385,7 @@ std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps)
         step.parts.other = step.range.duration() - namedTime(step.parts);
     markOps(trace, steps);
     markStepThatNeverRan(trace, steps);
+    measureOnDevice(trace, steps);
     markWarmup(steps, phases.epochStart, phases.interrupted, beginInTheMiddle(trace, steps));
     markOneTimeWork(trace, steps);
     return steps;
