@@ -133,8 +133,8 @@ double most(std::span<const CounterSample> samples)
 std::optional<TimeRange> phaseOf(const RuleContext& c, const Step& step, std::string_view name)
 {
     std::optional<TimeRange> range;
-    c.trace.forEach(step.slice.track, step.range, [&](const Slice& slice) {
-        if (slice.kind == ActivityKind::Phase && c.trace.name(slice) == name && step.range.contains(slice.begin))
+    c.trace.forEach(step.slice.track, onHost(step), [&](const Slice& slice) {
+        if (slice.kind == ActivityKind::Phase && c.trace.name(slice) == name && onHost(step).contains(slice.begin))
             range = range ? TimeRange{std::min(range->begin, slice.begin), std::max(range->end, slice.end())}
                           : slice.range();
         return true;
@@ -155,7 +155,7 @@ std::optional<HeldInStep> highestStep(const RuleContext& c, const std::vector<Co
 {
     std::optional<HeldInStep> highest;
     for (const Step& step : c.facts.steps) {
-        const auto samples = counts(step) ? within(held, step.range) : std::span<const CounterSample>();
+        const auto samples = counts(step) ? within(held, onHost(step)) : std::span<const CounterSample>();
         if (samples.size() < 3 || (highest && most(samples) < most(highest->held)))
             continue;
         if (const auto forward = phaseOf(c, step, phase::kForward))
@@ -286,7 +286,7 @@ private:
         const auto forEachOp = [&](const std::function<void(const Slice&)>& see) {
             for (const Track& track : m_context.trace.tracks())
                 if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
-                    m_context.trace.forEach(track.id, m_step.range, [&](const Slice& slice) {
+                    m_context.trace.forEach(track.id, onHost(m_step), [&](const Slice& slice) {
                         if (slice.kind == ActivityKind::CpuOp && slice.sequence >= 0)
                             see(slice);
                         return true;

@@ -149,7 +149,7 @@ std::vector<profiler::TimeRange> stepsWithOps(const RuleContext& c)
     std::vector<profiler::TimeRange> ranges;
     for (const profiler::analysis::Step& step : steps)
         if (step.opsRecorded && !step.partial && (!steady || profiler::analysis::isSteady(step)))
-            ranges.push_back(step.range);
+            ranges.push_back(profiler::analysis::onHost(step));
     return ranges;
 }
 

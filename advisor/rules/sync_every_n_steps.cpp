@@ -215,7 +215,7 @@ std::vector<TimeRange> analyzedRanges(const RuleContext& c)
     std::vector<TimeRange> ranges;
     for (const Step& step : c.facts.steps)
         if (isSteady(step))
-            ranges.push_back(step.range);
+            ranges.push_back(onHost(step));
     return c.facts.steps.empty() ? c.facts.device.window : ranges;
 }
 

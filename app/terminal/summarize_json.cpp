@@ -255,12 +255,12 @@ Json breakdownJson(const Breakdown& breakdown)
             {"cpu_op", share(TimeClass::CpuOp)},    {"other", share(TimeClass::Other)}};
 }
 
-Json stepsJson(const Trace& trace, const Summary& summary)
+Json stepsJson(const Summary& summary)
 {
     Json json = stepTimesJson(summary.statistics, summary.steps);
     if (!summary.steps.empty() && summary.steps.front().found)
         json["from"] = "repetition";
-    if (areMeasuredOnDevice(trace, summary.steps))
+    if (areMeasuredOnDevice(summary.steps))
         json["measured_on"] = "device";
     if (!summary.ranks.empty())
         json["processes"] = summary.ranks.size();
@@ -664,7 +664,7 @@ Json toJson(const Trace& trace, const Summary& summary)
                  {"kernels_under_10us", summary.shortKernels},
                  {"memcpy", transfersJson(summary.transfers)},
                  {"devices", devicesJson(summary.devices)},
-                 {"steps", stepsJson(trace, summary)},
+                 {"steps", stepsJson(summary)},
                  {"between_steps", summary.statistics.count > 0 ? betweenJson(summary.between) : Json(nullptr)},
                  {"versions", versionsJson(trace)},
                  {"breakdown", breakdownJson(summary.breakdown)},

@@ -156,16 +156,26 @@ std::string sourceText(const Trace& trace)
     return text + '\n';
 }
 
+/// "1 copy", "2,300 copies".
+std::string counted(std::int64_t count, std::string_view one, std::string_view many)
+{
+    return fmt::format("{} {}", countText(count), count == 1 ? one : many);
+}
+
 std::string countsText(const Summary& summary)
 {
     const Summary::Counts& counts = summary.counts;
-    std::string text = fmt::format("{} events", countText(counts.events));
-    const std::pair<const char*, std::int64_t> kinds[] = {
-        {"kernels", counts.kernel},        {"copies", counts.memcpy},   {"memsets", counts.memset},
-        {"runtime calls", counts.runtime}, {"operators", counts.cpuOp}, {"NVTX ranges", counts.nvtx}};
-    for (const auto& [name, number] : kinds)
-        if (number > 0)
-            text += fmt::format(" · {} {}", countText(number), name);
+    std::string text = counted(counts.events, "event", "events");
+    struct Kind {
+        const char *one, *many;
+        std::int64_t count;
+    };
+    for (const Kind& kind :
+         {Kind{"kernel", "kernels", counts.kernel}, Kind{"copy", "copies", counts.memcpy},
+          Kind{"memset", "memsets", counts.memset}, Kind{"runtime call", "runtime calls", counts.runtime},
+          Kind{"operator", "operators", counts.cpuOp}, Kind{"NVTX range", "NVTX ranges", counts.nvtx}})
+        if (kind.count > 0)
+            text += " · " + counted(kind.count, kind.one, kind.many);
     if (counts.kernel > 0)
         text += fmt::format("\nKernels took {}; {} of them took less than 10 µs.", timeText(summary.kernelUs),
                             countText(summary.shortKernels));
@@ -177,9 +187,9 @@ std::string heading(const Trace& trace, const Summary& summary)
     std::string text = sourceText(trace) + countsText(summary);
     const CaptureStats stats = trace.losses();
     if (stats.dropped > 0)
-        text += fmt::format("{} events were dropped.\n", countText(stats.dropped));
+        text += counted(stats.dropped, "event was", "events were") + " dropped.\n";
     if (stats.unmatched > 0)
-        text += fmt::format("{} unmatched events (without a launch or an end).\n", countText(stats.unmatched));
+        text += counted(stats.unmatched, "unmatched event", "unmatched events") + " (without a launch or an end).\n";
     if (stats.cut)
         text += "The trace is incomplete: the run was interrupted, or part of the file is missing.\n";
     for (const Message& note : stats.notes)
@@ -240,7 +250,7 @@ std::string stepsText(const Trace& trace, const Summary& summary)
                                   ? " (the trace marks no steps; these were inferred from repeated work, --steps-from "
                                     "marks turns this off)"
                                   : "";
-    const char* const onDevice = areMeasuredOnDevice(trace, summary.steps)
+    const char* const onDevice = areMeasuredOnDevice(summary.steps)
                                      ? "  The CPU launched these steps long before the GPU ran them: their times are "
                                        "those of the GPU.\n"
                                      : "";
@@ -295,7 +305,8 @@ std::string loaderText(const Summary& summary)
 {
     const InputWait& input = summary.input;
     if (input.loadUsPerBatch == 0 && summary.dataWaits > 0)
-        return fmt::format("\n  {} waits for the loader took {}.{}\n", summary.dataWaits, timeText(summary.dataWaitUs),
+        return fmt::format("\n  {} for the loader took {}.{}\n", counted(summary.dataWaits, "wait", "waits"),
+                           timeText(summary.dataWaitUs),
                            summary.workers == 0 ? " The main thread loads: there are no workers." : "");
     if (input.loadUsPerBatch == 0)
         return {};
@@ -337,13 +348,15 @@ std::string deviceText(const Summary& summary)
             text += "\n" + table->text();
     if (summary.sync.calls > 0)
         text +=
-            fmt::format("\n  {} synchronizing calls took {}.\n", summary.sync.calls, timeText(toUs(summary.sync.time)));
+            fmt::format("\n  {} took {}.\n", counted(summary.sync.calls, "synchronizing call", "synchronizing calls"),
+                        timeText(toUs(summary.sync.time)));
     if (summary.sync.blockingCopies > 0)
-        text += fmt::format("  {} blocking copies took {}.\n", summary.sync.blockingCopies,
+        text += fmt::format("  {} took {}.\n", counted(summary.sync.blockingCopies, "blocking copy", "blocking copies"),
                             timeText(toUs(summary.sync.blockingCopyTime)));
     if (const Communication& comm = summary.communication; comm.kernels > 0)
-        text += fmt::format("  {} communication kernels took {}, of which {} were not overlapped by other kernels.\n",
-                            comm.kernels, timeText(toUs(comm.time)), timeText(toUs(comm.exposed)));
+        text += fmt::format("  {} took {}, of which {} were not overlapped by other kernels.\n",
+                            counted(comm.kernels, "communication kernel", "communication kernels"),
+                            timeText(toUs(comm.time)), timeText(toUs(comm.exposed)));
     return text;
 }
 

@@ -29,7 +29,7 @@ TEST(DeviceSteps, EndWithTheirWorkIfTheDeviceIsFarBehind)
     const auto trace = test_support::traceFromText(steps(1000));
     const std::vector<Step> found = findSteps(*trace);
     ASSERT_EQ(found.size(), 5U);
-    EXPECT_TRUE(areMeasuredOnDevice(*trace, found));
+    EXPECT_TRUE(areMeasuredOnDevice(found));
     EXPECT_EQ(toUs(found[0].range.begin - trace->range().begin), 0);
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_EQ(toUs(found[i].range.end - trace->range().begin), 1050 + 1000.0 * static_cast<double>(i));
@@ -56,7 +56,7 @@ TEST(DeviceSteps, KeepTheirMarksOtherwise)
 {
     const auto isChanged = [](const std::string& text) {
         const auto trace = test_support::traceFromText(text);
-        return areMeasuredOnDevice(*trace, findSteps(*trace));
+        return areMeasuredOnDevice(findSteps(*trace));
     };
     EXPECT_TRUE(isChanged(steps(1000)));
     EXPECT_FALSE(isChanged(steps(100))) << "the device ends 50 µs after the last step";

@@ -13,8 +13,11 @@ std::vector<Step> numbered(std::initializer_list<std::int64_t> numbers)
     std::vector<Step> steps;
     std::int64_t begin = 0;
     for (const std::int64_t number : numbers) {
-        steps.push_back(
-            {.index = number, .range = {traceTime(begin), traceTime(begin + 100)}, .slice = {}, .parts = {}});
+        steps.push_back({.index = number,
+                         .range = {traceTime(begin), traceTime(begin + 100)},
+                         .slice = {},
+                         .parts = {},
+                         .mark = {}});
         begin += 100;
     }
     return steps;

@@ -238,7 +238,7 @@ void SummaryPanel::showChoice()
     const std::int64_t steps = any ? m_facts->statistics.count : 0;
     const bool found = steps > 0 && m_facts->steps.front().found;
     const QString range = any && m_summary ? m_summary->stepRange : QString();
-    const bool onDevice = steps > 0 && analysis::areMeasuredOnDevice(*m_trace, m_facts->steps);
+    const bool onDevice = any && analysis::areMeasuredOnDevice(m_facts->steps);
     m_choice->setVisible(any && (live ? steps > 0 : found || onDevice || !range.isEmpty() || steps == 0));
     if (live) // long runs are analysed as a whole only occasionally
         m_choice->setText(tr("Based on the first %1; updated for the whole run when it "

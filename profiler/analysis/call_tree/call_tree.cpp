@@ -644,7 +644,7 @@ CallScope scopeOf(const Trace& trace, const std::vector<Step>& steps)
 {
     std::vector<TimeRange> ranges;
     for (const Step& step : steps)
-        ranges.push_back(step.range);
+        ranges.push_back(onHost(step));
     CallScope scope{unite(std::move(ranges)), steps.size(), {}};
     for (const Track& track : trace.tracks())
         if (isOfSameProcess(trace, track, steps))

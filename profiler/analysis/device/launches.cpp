@@ -173,7 +173,7 @@ void countLaunches(const std::vector<LaunchedWork>& works, const AnalysedPart& p
     std::vector<double> calls, delays;
     std::uint64_t last = 0;
     for (const LaunchedWork& work : works) {
-        if (!part.holds(work.call ? work.call->range.begin : work.range.begin))
+        if (!(work.call ? part.holdsOnHost(work.call->range.begin) : part.holds(work.range.begin)))
             continue;
         ++device.work;
         if (!work.call)

@@ -66,8 +66,8 @@ std::vector<Slice> sameInStep(const Trace& trace, const Step& step, const Track&
     } else {
         for (const Track& track : trace.tracks())
             if (wanted(track))
-                trace.forEach(track.id, step.range, [&](const Slice& slice) {
-                    if (step.range.contains(slice.begin))
+                trace.forEach(track.id, onHost(step), [&](const Slice& slice) {
+                    if (onHost(step).contains(slice.begin))
                         take(slice);
                     return true;
                 });
@@ -145,9 +145,9 @@ private:
         const Phases names(m_trace);
         for (const Track& track : m_trace.tracks())
             if (isHostTrack(track))
-                m_trace.forEach(track.id, m_step.range, [&](const Slice& slice) {
+                m_trace.forEach(track.id, onHost(m_step), [&](const Slice& slice) {
                     const std::string_view name = names.of(slice);
-                    if (name.empty() || !m_step.range.contains(slice.begin))
+                    if (name.empty() || !onHost(m_step).contains(slice.begin))
                         return true;
                     const auto found = m_totals.find(std::pair{ActivityKind::Phase, std::string(name)});
                     if (found != m_totals.end() && slice.duration > found->second.longestTime) {
@@ -164,8 +164,8 @@ private:
             if (!isHostTrack(track))
                 continue;
             std::vector<Slice> ops;
-            m_trace.forEach(track.id, m_step.range, [&](const Slice& slice) {
-                if (slice.kind == ActivityKind::CpuOp && m_step.range.contains(slice.begin))
+            m_trace.forEach(track.id, onHost(m_step), [&](const Slice& slice) {
+                if (slice.kind == ActivityKind::CpuOp && onHost(m_step).contains(slice.begin))
                     ops.push_back(slice);
                 return true;
             });
@@ -222,26 +222,37 @@ std::optional<std::size_t> matchedStep(const StepMatch& match, const std::vector
     return at < 0 || at >= std::ssize(other) ? std::nullopt : std::optional(static_cast<std::size_t>(at));
 }
 
+namespace {
+
+std::optional<std::size_t> firstWith(const std::vector<Step>& steps, const std::function<bool(const Step&)>& is)
+{
+    const auto found = std::ranges::find_if(steps, is);
+    return found == steps.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - steps.begin()));
+}
+
+} // namespace
+
 std::optional<std::size_t> stepContaining(const std::vector<Step>& steps, TraceTime time)
 {
-    const auto found = std::ranges::find_if(steps, [&](const Step& step) { return step.range.contains(time); });
-    return found == steps.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - steps.begin()));
+    return firstWith(steps, [time](const Step& step) { return step.range.contains(time); });
 }
 
 std::optional<std::size_t> stepOfSlice(const Trace& trace, const std::vector<Step>& steps, const Slice& slice)
 {
-    return stepContaining(steps, isDeviceWork(slice.kind) ? launchTime(trace, slice) : slice.begin);
+    const TraceTime time = isDeviceWork(slice.kind) ? launchTime(trace, slice) : slice.begin;
+    return firstWith(steps, [time](const Step& step) { return onHost(step).contains(time); });
 }
 
 void forEachDeviceWorkOf(const Trace& trace, const Step& step, const std::function<bool(const Track&)>& wanted,
                          std::optional<StringId> name, const std::function<void(const Slice&)>& visit)
 {
-    const TimeRange window{step.range.begin, step.range.end + kMostDelay * step.range.duration()};
+    const TimeRange mark = onHost(step);
+    const TimeRange window{mark.begin, std::max(step.range.end, mark.end + kMostDelay * mark.duration())};
     for (const Track& track : trace.tracks())
         if (track.kind == TrackKind::Stream && wanted(track))
             trace.forEach(track.id, window, [&](const Slice& slice) {
                 if (isDeviceWork(slice.kind) && (!name || slice.name == *name) &&
-                    step.range.contains(launchTime(trace, slice)))
+                    mark.contains(launchTime(trace, slice)))
                     visit(slice);
                 return true;
             });

@@ -132,7 +132,7 @@ private:
         const auto take = [&](const SliceView& view) {
             m_anyMemset = true;
             const LaunchCall* call = calls.find(view.correlation().value);
-            if (!m_part.holds(call ? call->range.begin : view.begin()))
+            if (!(call ? m_part.holdsOnHost(call->range.begin) : m_part.holds(view.begin())))
                 return;
             const Memset memset{view.slice(), call};
             ++m_result.memsets.count;
@@ -157,7 +157,7 @@ private:
                 if (named && !m_waits[call.nameId().value])
                     return;
                 m_anyWait = true;
-                if (!m_part.holds(call.begin()))
+                if (!m_part.holdsOnHost(call.begin()))
                     return;
                 ++m_result.syncs.count;
                 addSaturating(m_result.syncs.time, call.duration());
@@ -198,7 +198,7 @@ private:
             return;
         const SliceBrief& slice = *nested.slice;
         if (isWait(slice.kind, slice.name)) {
-            if (!m_part.holds(slice.begin))
+            if (!m_part.holdsOnHost(slice.begin))
                 return;
             const Around around = aroundOf(nested);
             m_syncSites.add(around, slice.name, slice.duration, 0, slice.id);

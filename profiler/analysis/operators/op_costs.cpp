@@ -58,7 +58,7 @@ public:
             std::any_of(steps.begin(), steps.end(), [](const Step& s) { return s.opsRecorded && isSteady(s); });
         for (const Step& step : steps)
             if (step.opsRecorded && !step.partial && (!steadyHaveOps || isSteady(step)))
-                m_steps.push_back({step.range, {}});
+                m_steps.push_back({onHost(step), {}});
         if (!steps.empty())
             m_phases = outermostPhases(trace, m_names, steps.front().slice.track);
     }

@@ -76,6 +76,7 @@ void measureOnDevice(const Trace& trace, std::vector<Step>& steps)
         Step& step = steps[i];
         // A step without work, such as a mark that never ran, ends with its mark if the device is idle then.
         const TraceTime end = std::max(ends[i].value_or(step.range.end), previous + Nanoseconds(1));
+        step.mark = step.range;
         step.range = {previous, end};
         previous = end;
         if (named(step.parts) > step.range.duration())
@@ -84,12 +85,9 @@ void measureOnDevice(const Trace& trace, std::vector<Step>& steps)
     }
 }
 
-bool areMeasuredOnDevice(const Trace& trace, const std::vector<Step>& steps)
+bool areMeasuredOnDevice(const std::vector<Step>& steps)
 {
-    return std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
-        const TimeRange mark = trace.slice(step.slice).range();
-        return step.range.begin != mark.begin || (!step.found && step.range.end != mark.end);
-    });
+    return std::any_of(steps.begin(), steps.end(), [](const Step& step) { return step.mark.has_value(); });
 }
 
 } // namespace profiler::analysis

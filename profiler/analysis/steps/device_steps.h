@@ -11,7 +11,8 @@ namespace profiler::analysis {
 /// then end long before the work of its steps, and show only how long launching takes. If the device is behind at the
 /// last mark by more than kMostBehind of the time from the first mark to the last, sets the range of each step to the
 /// time that the devices need for it: from the end of the previous step's work to the end of its own, and that of the
-/// first step from its mark. Parts remain those of the marks; the rest of the range is `other`.
+/// first step from its mark; Step::mark keeps the mark. Parts remain those of the marks; the rest of the range is
+/// `other`.
 /// Changes nothing while the trace is live, and if launches are not recorded.
 /// Cost: a look at the last block of each stream, unless devices work after the last mark; then O(calls + device work).
 /// @param steps  complete except for warm-up (withParts())
@@ -21,6 +22,6 @@ void measureOnDevice(const Trace& trace, std::vector<Step>& steps);
 inline constexpr double kMostBehind = 0.25;
 
 /// True if measureOnDevice() has changed the ranges of these steps.
-bool areMeasuredOnDevice(const Trace& trace, const std::vector<Step>& steps);
+bool areMeasuredOnDevice(const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -422,7 +422,8 @@ std::vector<Step> stepsOf(const Trace& trace, const std::vector<Slice>& work, co
         Step step{.index = static_cast<std::int64_t>(steps.size()) + 1,
                   .range = first.range(),
                   .slice = first.id,
-                  .parts = {}};
+                  .parts = {},
+                  .mark = {}};
         step.found = true;
         steps.push_back(step);
     }

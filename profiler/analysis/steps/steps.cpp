@@ -213,7 +213,7 @@ bool mayMark(ActivityKind kind)
 
 Step stepOf(const Slice& slice, std::int64_t index)
 {
-    Step step{.index = index, .range = slice.range(), .slice = slice.id, .parts = {}};
+    Step step{.index = index, .range = slice.range(), .slice = slice.id, .parts = {}, .mark = {}};
     step.partial = slice.is(slice_flag::kOpen);
     return step;
 }
@@ -484,11 +484,20 @@ bool AnalysedPart::holds(TraceTime begin) const
     return window.empty() || beginsWithin(begin, window);
 }
 
+bool AnalysedPart::holdsOnHost(TraceTime begin) const
+{
+    return host.empty() || beginsWithin(begin, host);
+}
+
 AnalysedPart analysedPart(const std::vector<Step>& steps)
 {
-    std::vector<TimeRange> ranges = steadyStateSteps(steps);
+    std::vector<TimeRange> ranges = steadyStateSteps(steps), host;
+    const bool anySteady = std::any_of(steps.begin(), steps.end(), isSteady);
+    for (const Step& step : steps)
+        if (!anySteady || isSteady(step))
+            host.push_back(onHost(step));
     const std::size_t count = ranges.size();
-    return {unite(std::move(ranges)), count};
+    return {unite(std::move(ranges)), unite(std::move(host)), count};
 }
 
 std::optional<LastSteps> lastSteps(const Trace& trace, const LastStepsLimit& limit)

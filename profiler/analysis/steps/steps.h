@@ -23,11 +23,18 @@ struct Step {
     TimeRange range;
     SliceId slice; ///< its mark; for an inferred step, its first slice
     StepParts parts;
-    bool warmup = false;      ///< one of the first steps of the run or of an epoch, while caches fill; not steady
-    bool partial = false;     ///< cut off by the end of the trace
-    bool opsRecorded = false; ///< operators were recorded during this step
-    bool found = false;       ///< inferred from repetition instead of a mark (step_repetition.h)
+    bool warmup = false;           ///< one of the first steps of the run or of an epoch, while caches fill; not steady
+    bool partial = false;          ///< cut off by the end of the trace
+    bool opsRecorded = false;      ///< operators were recorded during this step
+    bool found = false;            ///< inferred from repetition instead of a mark (step_repetition.h)
+    std::optional<TimeRange> mark; ///< on the CPU, if `range` is the time on the device (device_steps.h)
 };
+
+/// The time of a step on the CPU: when the host runs the code of the step and launches its work.
+constexpr TimeRange onHost(const Step& step)
+{
+    return step.mark ? *step.mark : step.range;
+}
 
 /// True for complete steps after warm-up; means cover these.
 constexpr bool isSteady(const Step& step)
@@ -94,11 +101,14 @@ std::vector<TimeRange> steadyStateSteps(const std::vector<Step>& steps, bool all
 /// The part of a trace that the detailed analysis covers, and the number of its steps.
 struct AnalysedPart {
     Intervals window; ///< the times of the steady-state steps; empty: the trace has no steps, and all of it counts
+    Intervals host;   ///< the times of these steps on the CPU
     std::size_t steps = 0;
     /// @return a count per step; without steps: the total count
     [[nodiscard]] double perStep(double count) const { return count / static_cast<double>(steps == 0 ? 1 : steps); }
-    /// True if the part contains a start time.
+    /// True if the part contains the start time of device work.
     [[nodiscard]] bool holds(TraceTime begin) const;
+    /// True if the part contains the start time of something on the CPU.
+    [[nodiscard]] bool holdsOnHost(TraceTime begin) const;
 };
 AnalysedPart analysedPart(const std::vector<Step>& steps);
 
