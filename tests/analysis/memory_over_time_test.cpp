@@ -95,6 +95,8 @@ TEST(AllocationStack, TheOutermostOperatorBelowPythonIsTheOneThatTheProgramCalle
               "aten::zeros_like");
     EXPECT_EQ(opOf("??:0 at::_ops::add_Tensor::call(at::Tensor const&)"), "aten::add");
     EXPECT_EQ(opOf("??:0 at::_ops::sum_dim_IntList::call(at::Tensor const&)"), "aten::sum");
+    EXPECT_EQ(opOf("??:0 at::_ops::to_dtype_layout::call(at::Tensor const&)"), "aten::to");
+    EXPECT_EQ(opOf("??:0 at::_ops::arange_start_out::call(at::Tensor const&)"), "aten::arange");
     EXPECT_EQ(opOf("??:0 at::_ops::_foreach_mul__List::call(at::ArrayRef)"), "aten::_foreach_mul_");
     EXPECT_EQ(opOf("??:0 at::_ops::mm::call(at::Tensor const&)\n"
                    "??:0 torch::autograd::generated::MmBackward0::apply(std::vector)" +

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -92,7 +93,7 @@ public:
     {
         if (m_isNode)
             return;
-        if (has(function, "::apply(")) {
+        if (has(function, "::apply")) {
             std::string_view node = nameAfter(function, "torch::autograd::generated::");
             if (node.empty())
                 node = nameAfter(function, "torch::autograd::");
@@ -106,18 +107,21 @@ public:
     [[nodiscard]] const std::string& op() const { return m_op; }
 
 private:
-    /// Generated names join the operator and its overload: "add_Tensor", "sum_dim_IntList". An overload is recognized
-    /// by its capital or by "dim"; another one remains part of the name.
+    /// Generated names join the operator and its overload: "add_Tensor", "to_dtype_layout". An overload is recognized
+    /// by its capital or by common words; another one remains part of the name.
     static std::string_view withoutOverload(std::string_view name)
     {
-        constexpr std::string_view kDim = "_dim";
         for (std::size_t at = name.find('_', 1); at != name.npos; at = name.find('_', at + 1))
             if (at + 1 < name.size() && std::isupper(static_cast<unsigned char>(name[at + 1])) != 0) {
                 name = name.substr(0, at);
                 break;
             }
-        if (name.size() > kDim.size() && name.ends_with(kDim))
-            name.remove_suffix(kDim.size());
+        constexpr std::string_view kWords[] = {"_dim", "_dtype", "_layout", "_out", "_start", "_step", "_self"};
+        for (auto word = std::begin(kWords); word != std::end(kWords);) {
+            const bool ends = name.size() > word->size() && name.ends_with(*word);
+            name.remove_suffix(ends ? word->size() : 0);
+            word = ends ? std::begin(kWords) : std::next(word);
+        }
         return name;
     }
 
