@@ -3,8 +3,12 @@
 
 #include "tests/support/trace_text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace analysis_test {
 namespace {
