@@ -243,7 +243,7 @@ std::string stepsText(const Trace& trace, const Summary& summary)
     if (s.count == 0)
         return "\nThe trace marks no steps, and none were detected from repeated work.\n" + candidatesText(trace);
     TextTable table({"", "steady mean", "median", "90th percentile", "min", "max"});
-    table.add({fmt::format("{} step{}, {} of them steady", s.count, s.count == 1 ? "" : "s", s.steadyCount),
+    table.add({fmt::format("{}, {} of them steady", counted(s.count, "step", "steps"), s.steadyCount),
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
     const char* const found = summary.steps.front().found
@@ -354,7 +354,7 @@ std::string deviceText(const Summary& summary)
         text += fmt::format("  {} took {}.\n", counted(summary.sync.blockingCopies, "blocking copy", "blocking copies"),
                             timeText(toUs(summary.sync.blockingCopyTime)));
     if (const Communication& comm = summary.communication; comm.kernels > 0)
-        text += fmt::format("  {} took {}, of which {} were not overlapped by other kernels.\n",
+        text += fmt::format("  {} took {}, {} of it while no other kernel ran.\n",
                             counted(comm.kernels, "communication kernel", "communication kernels"),
                             timeText(toUs(comm.time)), timeText(toUs(comm.exposed)));
     return text;

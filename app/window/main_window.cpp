@@ -173,7 +173,7 @@ void MainWindow::connectWorkbench()
         // The kind is certain now, but the user may have gone to the start page.
         if (m_layout->shown() != DocumentKind::Start)
             m_layout->showDocument();
-        if (m_bench->document.trace()->format() == "pytorch-memory") // has no steps, but what uses the memory
+        if (m_bench->document.trace()->format() == "pytorch-memory") // it has no steps; it shows what uses memory
             m_layout->reveal("memory");
         showTitle();
     });

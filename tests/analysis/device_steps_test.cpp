@@ -16,7 +16,7 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-/// Five steps of 100 µs, each of which launches a kernel of `kernelUs`; kernels run one after another from 50 µs on.
+/// Five steps of 100 µs; each launches one kernel. The kernels take `kernelUs` each and run back to back from 50 µs.
 std::string steps(int kernelUs, std::string_view more = "")
 {
     std::string host, device;
@@ -43,9 +43,9 @@ TEST(DeviceSteps, EndWithTheirWorkIfTheDeviceIsFarBehind)
     EXPECT_EQ(stepStatistics(found).medianUs, 1000);
 }
 
-TEST(DeviceSteps, ShortenPartsThatTakeLongerThanTheStep)
+TEST(DeviceSteps, ThatTheDeviceFinishesSoonerThanTheCpuHaveNoParts)
 {
-    // The first step takes the device long; the second, almost no time.
+    // The device needs long for the first step and hardly any time for the second.
     const auto trace =
         test_support::traceFromText("device 0 gpu\nmain\nstep 0 0 100\ncall cudaLaunchKernel 10 5 corr=1\n"
                                     "step 1 100 100\nphase forward 101 90\ncall cudaLaunchKernel 120 5 corr=2\n"

@@ -55,12 +55,6 @@ std::vector<std::optional<TraceTime>> endsOfWork(const Trace& trace, const std::
     return ends;
 }
 
-Nanoseconds named(const StepParts& parts)
-{
-    return parts.dataWait + parts.copy + parts.forward + parts.backward + parts.optimizer + parts.zeroGrad +
-           parts.metrics;
-}
-
 } // namespace
 
 void measureOnDevice(const Trace& trace, std::vector<Step>& steps)
@@ -79,9 +73,6 @@ void measureOnDevice(const Trace& trace, std::vector<Step>& steps)
         step.mark = step.range;
         step.range = {previous, end};
         previous = end;
-        if (named(step.parts) > step.range.duration())
-            step.parts = {};
-        step.parts.other = step.range.duration() - named(step.parts);
     }
 }
 

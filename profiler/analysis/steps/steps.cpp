@@ -381,11 +381,14 @@ std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps)
     PhaseFacts phases = readPhases(trace, names, track, steps);
     markOtherValidations(trace, steps, phases.interrupted);
     addUnmarked(trace, names, track, steps);
-    for (Step& step : steps)
-        step.parts.other = step.range.duration() - namedTime(step.parts);
     markOps(trace, steps);
     markStepThatNeverRan(trace, steps);
     measureOnDevice(trace, steps);
+    for (Step& step : steps) {
+        if (step.mark && namedTime(step.parts) > step.range.duration()) // the device is faster than the CPU was
+            step.parts = {};
+        step.parts.other = step.range.duration() - namedTime(step.parts);
+    }
     markWarmup(steps, phases.epochStart, phases.interrupted, beginInTheMiddle(trace, steps));
     markOneTimeWork(trace, steps);
     return steps;
@@ -491,13 +494,12 @@ bool AnalysedPart::holdsOnHost(TraceTime begin) const
 
 AnalysedPart analysedPart(const std::vector<Step>& steps)
 {
-    std::vector<TimeRange> ranges = steadyStateSteps(steps), host;
-    const bool anySteady = std::any_of(steps.begin(), steps.end(), isSteady);
-    for (const Step& step : steps)
-        if (!anySteady || isSteady(step))
-            host.push_back(onHost(step));
+    std::vector<Step> marks = steps;
+    for (Step& step : marks)
+        step.range = onHost(step);
+    std::vector<TimeRange> ranges = steadyStateSteps(steps);
     const std::size_t count = ranges.size();
-    return {unite(std::move(ranges)), unite(std::move(host)), count};
+    return {unite(std::move(ranges)), unite(steadyStateSteps(marks)), count};
 }
 
 std::optional<LastSteps> lastSteps(const Trace& trace, const LastStepsLimit& limit)

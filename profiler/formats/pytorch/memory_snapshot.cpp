@@ -22,8 +22,8 @@ using pickle::Ref;
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
 constexpr std::size_t kMostHolders = 200; ///< at a peak; the others are summed up
-constexpr std::size_t kMostFrames = 64;   ///< in the text of a stack; outer ones are dropped, except of Python
-constexpr std::size_t kMostPython = 256;  ///< frames of Python in the text of a stack
+constexpr std::size_t kMostFrames = 64;   ///< in the text of a stack; the outer ones are dropped, except Python's
+constexpr std::size_t kMostPython = 256;  ///< Python frames that are kept beyond that
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50; ///< larger sizes are damage
 constexpr std::int64_t kLatestUs = std::int64_t{1} << 51;  ///< the year 2041; later times are damage
 constexpr std::int64_t kNsPerUs = 1000;
@@ -69,7 +69,7 @@ public:
             const std::string place = std::string(file) + ':' + std::to_string(integerAt(document, frame, "line"));
             const bool isPython = file.ends_with(".py");
             const bool isProgram = isPython && file.find("/torch/") == std::string_view::npos;
-            // The lines of Python are kept, however deep the library is: they name the program and the part of a step.
+            // Python frames are kept however deep the stack is: they name the program and the part of the step.
             if (++count <= kMostFrames || (isPython && ++pythonCount <= kMostPython) || (isProgram && !program))
                 stack += (stack.empty() ? "" : "\n") + place + " " + std::string(name);
             if (!isPython)
